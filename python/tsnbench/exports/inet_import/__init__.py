@@ -14,8 +14,14 @@ from pathlib import Path
 from tsnbench import foreign
 from tsnbench.errors import ContentError, InputError
 from tsnbench.exports.inet_import import (
+    clocks,
+    faults,
+    filtering,
     ignored,
     ini,
+    nodes,
+    paths,
+    planned,
     ports,
     streams,
     writing,
@@ -137,12 +143,23 @@ def _model(
 
 def _written(model: Model, file: str, config: str, options: dict[str, Entry], variables: Variables) -> str:
     streams.streams(model)
+    planned.tasks(model)
+    paths.paths(model)
     egress = ports.ports(model)
     ports.prioritise(model, egress)
+    metered = filtering.policing(model, egress)
     queues, shapers = writing.shapers(model, egress)
     until, drain = writing.stops(model)
-    rest = [*writing.streams(model, until), "", *shapers, "", "taps: {send: true}"]
-    lines = writing.network(model, {}, queues)
+    parts = [
+        writing.streams(model, until),
+        shapers,
+        ["policing:", *metered] if metered else [],
+        clocks.clocks(model, egress),
+        ["faults:", *failed] if (failed := faults.faults(model)) else [],
+        ["taps: {send: true}"],
+    ]
+    rest = [line for part in parts if part for line in (*part, "")][:-1]
+    lines = writing.network(model, nodes.options(model), queues)
     for entry in model.parameters.entries:
         if not entry.used and not ignored.is_silent(entry):
             model.lose(f"{entry.key} = {' '.join(entry.value.split())[:60]}", entry.place)

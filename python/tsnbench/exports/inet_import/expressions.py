@@ -57,6 +57,14 @@ class Quantity(NamedTuple):
             raise ValueError(f"{self.unit or 'a number without a unit'}")
         return value * UNITS[self.unit][1] / UNITS[unit][1]
 
+    def real(self, unit: str) -> float:
+        """The number in another unit, rounded as OMNeT++ does; errors as :meth:`to`."""
+        if self.unit == unit:
+            return float(self.value)
+        if self.unit not in UNITS or unit not in UNITS or UNITS[self.unit][0] != UNITS[unit][0]:
+            raise ValueError(f"{self.unit or 'a number without a unit'}")
+        return float(self.value) * float(UNITS[self.unit][1] / UNITS[unit][1])
+
     @property
     def text(self) -> str:
         """As people read it."""
@@ -103,7 +111,7 @@ class Scope:
     """What the names in an expression are, and its time and random values, if there are any."""
 
     name: Callable[[str], Value]
-    now: Fraction | None = None
+    now: Fraction | float | None = None
     random: random.Random | None = None
 
 
@@ -349,9 +357,7 @@ def _binary(node: Node, scope: Scope) -> Value:
 
 
 def _as(one: Quantity, unit: str) -> Fraction | float:
-    if isinstance(one.value, float) and not math.isfinite(one.value):
-        return one.value
-    return one.to(unit)
+    return one.real(unit) if isinstance(one.value, float) else one.to(unit)
 
 
 def _texts(sign: str, left: str, right: str) -> Value:

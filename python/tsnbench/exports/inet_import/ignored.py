@@ -25,7 +25,7 @@ TYPES = frozenset({"StreamingTransmitter", "DestreamingReceiver", "GlobalArp", "
                    "LayeredEthernetInterface", "EthernetStreamingPhyLayer", "EthernetPreemptingPhyLayer",
                    "EthernetMacLayer", "EthernetPhyLayer", "StreamRelayLayer", "StreamCoderLayer",
                    "StreamIdentifierLayer", "BridgingLayer", "SimpleIeee8021qFilter", "RelayInterfaceLearner",
-                   "", "PacketTagger"})  # fmt: skip
+                   "", "PacketTagger", "PeriodicGate"})  # fmt: skip
 """Types of modules that frames pass without a difference."""
 
 

@@ -90,14 +90,12 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, str]]:
     for number, raw in enumerate(text.split("\n"), start=1):
         if number > MOST_LINES:
             raise ContentError(f"{name}:{number}: expected at most {MOST_LINES} lines, found more")
-        line, quoted, depth = _scanned(
-            raw.rstrip("\r"), quoted if is_open else False, depth if is_open else 0
-        )
+        # An indented line continues the one above if that cannot be all of its value.
+        is_open = is_open or (raw[:1].isspace() and whole.rstrip().endswith(("=", ",", "+", "?")))
+        line, quoted, depth = _scanned(raw.rstrip("\r"), quoted and is_open, depth if is_open else 0, is_open)
         continues = line.endswith("\\")
         line = line[:-1] if continues else line
-        # An indented line continues the one above, unless it has a key of its own.
-        indented = raw[:1].isspace() and bool(line.strip()) and whole.rstrip().endswith(("=", ",", "+", "?"))
-        if is_open or indented:
+        if is_open:
             whole += "\n" + line
         else:
             if whole.strip():
@@ -108,9 +106,8 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, str]]:
         yield begin, whole.strip()
 
 
-def _scanned(line: str, quoted: bool, depth: int) -> tuple[str, bool, int]:
+def _scanned(line: str, quoted: bool, depth: int, in_value: bool) -> tuple[str, bool, int]:
     """A line without its comment, whether a text is open at its end, and how many brackets of its value."""
-    in_value = quoted or depth > 0
     at = 0
     while at < len(line):
         sign = line[at]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 from tsnbench import foreign
@@ -40,9 +41,12 @@ class Library:
                 if count > MOST_FILES:
                     raise ContentError(f"{place}: expected at most {MOST_FILES} NED files, found more")
                 self._add(path)
-        for parent in list(folder.resolve().parents)[:PARENTS]:
+        parents = list(folder.resolve().parents)[:PARENTS]
+        for parent in parents:
             for path in sorted(parent.glob("*.ned")):
                 self._add(path)
+        self._package = next((one for one in parents if (one / "package.ned").is_file()), None)
+        """The root of the packages that the model belongs to; it is read only if a type is missing."""
         text = (Path(__file__).parent / "library.ned").read_text(encoding="utf-8")
         self._given = {one.name: one for one in ned.parse(text, "library.ned")}
 
@@ -75,7 +79,16 @@ class Library:
             found = self._of_inet(f"{inside.package}.{short}")
             if found is not None:
                 return found
-        return self._given.get(short)
+        return self._given.get(short) or self._of_package(short)
+
+    def _of_package(self, short: str) -> Type | None:
+        """A type that is anywhere below the root of the model's packages."""
+        if self._package is None:
+            return None
+        root, self._package = self._package, None
+        for path in islice(sorted(root.rglob("*.ned")), MOST_FILES):
+            self._add(path)
+        return self._own.get(short)
 
     def _of_inet(self, name: str) -> Type | None:
         """A type of the INET folder; its file has its name, or is any file of its package."""

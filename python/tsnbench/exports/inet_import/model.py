@@ -70,8 +70,14 @@ class Model:
     """What was decided, and for whom."""
     files: dict[str, str] = field(default_factory=dict)
     """Recordings and traces beside the scenario."""
+    passed: set[str] = field(default_factory=set)
+    """Nodes that some stream passes through, as far as paths are written down."""
     names: dict[str, str] = field(default_factory=dict)
     """The name of each node in the scenario."""
+
+    def talks(self, node: str, rest: str) -> str:
+        """The path of a parameter of the module with a node's applications."""
+        return self.path(self.topology.nodes[node].talks, rest)
 
     def path(self, node: str, rest: str) -> str:
         return f"{self.topology.network}.{node}.{rest}"
@@ -124,7 +130,7 @@ def rate(bps: Fraction | int) -> str:
     whole = round(bps)
     for unit, factor in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
         if whole >= factor and whole % (factor // 100) == 0:
-            return f"{float(Fraction(whole, factor)):g} {unit}"
+            return f"{float(Fraction(whole, factor)):.12g} {unit}"
     return f"{whole} bit/s"
 
 

@@ -332,7 +332,7 @@ def _connection(reader: Reader, depth: int) -> Connection:
 def _is_end(reader: Reader) -> bool:
     """Whether the connection ends here, without a channel."""
     at = reader.at
-    while reader.tokens[at].kind != "end" and reader.tokens[at].text not in (";", "<-->", "-->", "<--"):
+    while reader.tokens[at].kind != "end" and reader.tokens[at].text not in (";", "<-->", "-->", "<--", "{"):
         at += 1
     return reader.tokens[at].text == ";" or reader.tokens[at].kind == "end"
 

@@ -119,7 +119,7 @@ class Parameters:
             self._depth -= 1
 
     def scope(
-        self, setting: Setting, now: Fraction | None = None, draw: random.Random | None = None
+        self, setting: Setting, now: Fraction | float | None = None, draw: random.Random | None = None
     ) -> Scope:
         """The names, and the time and random values if they are given, of a parameter's expression."""
         module = setting.path.rpartition(".")[0]

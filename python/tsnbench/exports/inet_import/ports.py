@@ -159,11 +159,26 @@ def _preempting(parameters: Parameters, port: Port, layer: str) -> None:
     port.gates = [f"{preemptable}.gate", f"{express}.queue.gate"]
 
 
+def carries(model: Model, port: Port) -> bool:
+    """Whether frames of streams can leave here: from a bridge or a talker, to a bridge or a listener."""
+    ends = {one.talker for one in model.streams}, {to for one in model.streams for to in one.listeners}
+    nodes = model.topology.nodes
+    peer = nodes[port.node].links[port.number].other(port.node)[0]
+    return (nodes[port.node].kind == "bridge" or port.node in ends[0]) and (
+        nodes[peer].kind == "bridge" or peer in ends[1]
+    )
+
+
 def prioritise(model: Model, found: list[Port]) -> None:
     """Gives streams PCPs where INET sorts them by something else."""
     for stream in model.streams:
         stream.written = stream.pcp
-    special = [port for port in found if port.kind in ("filters", "vlan") and port.classes > 1]
+    _schedulable(model, found)
+    special = [
+        port
+        for port in found
+        if port.kind in ("filters", "vlan") and port.classes > 1 and carries(model, port)
+    ]
     if not special:
         return
     by_class: dict[tuple[int, ...], list[Stream]] = {}
@@ -182,14 +197,29 @@ def prioritise(model: Model, found: list[Port]) -> None:
                 )
 
 
+def _schedulable(model: Model, found: list[Port]) -> None:
+    """Talkers of scheduled streams get the classes of bridges: their ports have gates, too."""
+    bridge = next((port for port in found if port.kind == "pcp"), None)
+    if bridge is None or not any("scheduled" in one.keys for one in model.streams):
+        return
+    for port in found:
+        if port.kind == "single" and any(one.talker == port.node for one in model.streams):
+            port.kind, port.classes, port.table = "pcp", bridge.classes, bridge.table
+            model.decide("talkers of scheduled streams; written: the classes of the bridges", port.name)
+
+
 def table(port: Port, model: Model) -> dict[int, int]:
     """The class of each PCP that is not 0."""
     if port.kind == "pcp" and all(one.written == one.pcp for one in model.streams):
         found = dict(enumerate(port.table))
     else:
         found = {one.written: port.class_of(one) for one in model.streams if one.written is not None}
+        free = [pcp for pcp in range(7, -1, -1) if pcp not in found]
+        # The number of classes follows from the highest one: each class has a PCP, also without a stream.
+        for number in reversed(range(port.classes)):
+            if number not in found.values() and free:
+                found[free.pop(0)] = number
     kept = {pcp: own for pcp, own in sorted(found.items(), reverse=True) if own}
-    # The number of classes follows from the highest one.
     return kept or {0: 0}
 
 

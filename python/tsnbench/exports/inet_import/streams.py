@@ -45,7 +45,7 @@ def streams(model: Model) -> None:
     made: dict[tuple[str, str, int, str], list[tuple[Stream, Timing, str]]] = defaultdict(list)
     for node in model.topology.nodes:
         for number in range(_apps(model, node)):
-            app = model.path(node, f"app[{number}]")
+            app = model.talks(node, f"app[{number}]")
             kind = model.parameters.text(f"{app}.typename")
             if kind in SOURCES:
                 found = _source(model, node, app, kind, sinks)
@@ -58,11 +58,25 @@ def streams(model: Model) -> None:
                 setting = model.parameters.setting(f"{app}.typename")
                 model.lose_setting(f"the application {kind}", setting)
     _named(model, made, taken)
+    if not made:
+        _probe(model)
+
+
+def _probe(model: Model) -> None:
+    """A stream of one small frame, for models of clocks: a scenario has at least one stream."""
+    stations = [name for name, node in model.topology.nodes.items() if node.kind == "station"]
+    if len(stations) < 2:
+        return
+    begin, end = stations[0], stations[-1]
+    keys: dict[str, object] = {"payload": "18 B", "period": duration(model.limit)}
+    made = Stream("probe", "", "", begin, [end], -1, "", "probe", keys, payload=18)
+    model.streams.append(made)
+    model.decide("no application sends: a stream of one frame, because a scenario has at least one", "probe")
 
 
 def _apps(model: Model, node: str) -> int:
-    setting = model.parameters.setting(model.path(node, "numApps"))
-    found = model.parameters.whole(model.path(node, "numApps"), 0)
+    setting = model.parameters.setting(model.talks(node, "numApps"))
+    found = model.parameters.whole(model.talks(node, "numApps"), 0)
     if found > MOST_APPS and setting is not None:
         raise ContentError(f"{setting.place}: numApps: expected at most {MOST_APPS}, found {found}")
     return found
@@ -72,7 +86,7 @@ def _sinks(model: Model) -> list[_Sink]:
     found = []
     for node in model.topology.nodes:
         for number in range(_apps(model, node)):
-            app = model.path(node, f"app[{number}]")
+            app = model.talks(node, f"app[{number}]")
             if model.parameters.text(f"{app}.typename") not in SINKS:
                 continue
             place = "io." if model.parameters.setting(f"{app}.io.localPort") is not None else ""
@@ -135,8 +149,9 @@ def _listeners(model: Model, stream: Stream, io: str, sinks: list[_Sink]) -> Non
     text = str(model.parameters.value(setting) or "")
     word = text.split()[0] if text.split() else ""
     name = word.partition("%")[0].partition("(")[0].removeprefix(f"{model.topology.network}.")
-    if name in model.topology.nodes:
-        stream.listeners = [name]
+    node = model.topology.node(name)
+    if node is not None:
+        stream.listeners = [node]
         return
     first = name.partition(".")[0]
     if first.isdigit() and 224 <= int(first) <= 239:
@@ -253,10 +268,10 @@ def _tag(model: Model, stream: Stream) -> None:
     node = stream.talker
     parameters = model.parameters
     if not any(
-        parameters.flag(model.path(node, flag)) for flag in ("hasOutgoingStreams", "hasStreamRedundancy")
+        parameters.flag(model.talks(node, flag)) for flag in ("hasOutgoingStreams", "hasStreamRedundancy")
     ):
         return
-    bridging = model.path(node, "bridging")
+    bridging = model.talks(node, "bridging")
     for row in parameters.rows(f"{bridging}.streamIdentifier.identifier.mapping"):
         found = matches(row.get("packetFilter"), stream)
         if found is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 
 from tsnbench.errors import ContentError
 from tsnbench.exports.inet_import.expressions import Node, VaryingError, evaluate, quantity
@@ -13,7 +14,6 @@ from tsnbench.exports.inet_import.parameters import Setting
 
 MOST_PACKETS = 1_048_576
 """Packets of a recording; the scenario takes no more."""
-_PS = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
@@ -137,27 +137,31 @@ def sampled(model: Model, source: str, interval: str, offset: str, length: str) 
     assert size is not None
     draw = model.draw(source)
     begin = model.parameters.setting(f"{source}.{offset}")
-    now = Fraction(0) if begin is None else max(_at(model, begin, Fraction(0), draw), Fraction(0))
-    found = []
-    while now < model.limit:
-        octets = _at(model, size, now, draw, "B")
-        found.append((round(now * 10**9), max(int(octets), 1)))
+    # OMNeT++ keeps times as whole ps, and evaluates expressions in doubles.
+    now = 0 if begin is None else max(round(_at(model, begin, 0.0, draw) * 1e12), 0)
+    limit = int(model.limit * 10**12)
+    found: list[tuple[int, int]] = []
+    while now < limit:
+        octets = _at(model, size, now * 1e-12, draw, "B")
+        found.append((round(now, -3) // 1000, max(int(octets), 1)))
         if len(found) > MOST_PACKETS:
             raise ContentError(f"{setting.place}: expected at most {MOST_PACKETS} packets, found more")
-        step = _at(model, setting, now, draw)
-        # OMNeT++ keeps times as whole ps.
-        now += round(step / _PS) * _PS
+        step = _at(model, setting, now * 1e-12, draw)
+        now += max(round(step * 1e12), 0)
         if step <= 0 and len(found) > 1000 and found[-1000][0] == found[-1][0]:
             raise ContentError(f"{setting.place}: expected intervals above 0, found {setting.text[:60]}")
     return found
 
 
-def _at(model: Model, setting: Setting, now: Fraction, draw: random.Random, unit: str = "s") -> Fraction:
+def _at(model: Model, setting: Setting, now: float, draw: random.Random, unit: str = "s") -> float:
+    """The value of a parameter at a time in s."""
     try:
-        found = quantity(evaluate(setting.node, model.parameters.scope(setting, now, draw)))
-        return found.to(unit)
+        found = quantity(evaluate(setting.node, model.parameters.scope(setting, now, draw))).real(unit)
     except (ValueError, OverflowError) as error:
         raise model.parameters.wrong(setting, error) from None
+    if not isfinite(found):
+        raise model.parameters.wrong(setting, ValueError(f"{found}"))
+    return found
 
 
 def is_random(node: Node) -> bool:

@@ -11,7 +11,7 @@ MOST_TOKENS = 500_000
 _PATTERN = re.compile(
     r"""(?P<space>[ \t\r\f\v]+|//[^\n]*)
     |(?P<line>\n)
-    |(?P<text>"(?:[^"\\\n]|\\.)*")
+    |(?P<text>"(?:[^"\\]|\\.)*")
     |(?P<number>(?:0[xX][0-9a-fA-F]+|(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][-+]?\d+)?))
     |(?P<word>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<sign><-->|-->|<--|\.\.|\+\+|\*\*|==|!=|<=|>=|&&|\|\||<<|>>|=~|::|[-+*/%^~!<>=?:;,.(){}\[\]@$&|])""",
@@ -51,6 +51,7 @@ def tokens(text: str, file: str, line: int = 1) -> list[Token]:
             line += 1
         elif kind != "space":
             found.append(Token(kind, match[0], line, at))
+            line += match[0].count("\n")
             if len(found) > MOST_TOKENS:
                 raise ContentError(f"{file}:{line}: expected at most {MOST_TOKENS} words, found more")
         at = match.end()

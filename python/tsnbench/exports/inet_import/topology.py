@@ -43,6 +43,13 @@ class Node:
     place: str
     links: dict[int, Link] = field(default_factory=dict)
     """By the number of the interface."""
+    apps: str = ""
+    """The module with its applications, if that is another one."""
+
+    @property
+    def talks(self) -> str:
+        """The module with the node's applications."""
+        return self.apps or self.name
 
 
 @dataclass
@@ -54,6 +61,12 @@ class Topology:
     links: list[Link] = field(default_factory=list)
     lost: list[tuple[str, str]] = field(default_factory=list)
     """What, and its file and line."""
+    folded: dict[str, str] = field(default_factory=dict)
+    """The node of each module that is a part of a pair."""
+
+    def node(self, module: str) -> str | None:
+        """The node of a module; None if there is none of this name."""
+        return module if module in self.nodes else self.folded.get(module)
 
     def shortest(self, begin: str, end: str) -> tuple[list[str], bool]:
         """The nodes of a path with the fewest hops over bridges, and whether it is the only one."""
@@ -98,7 +111,26 @@ def elaborate(network: Type, library: Library, parameters: Parameters) -> Topolo
     for one in reversed(bases):
         for connection in one.connections:
             _connect(made, connection, one, library, parameters, grown, {})
+    _fold(made)
     return made
+
+
+def _fold(made: Topology) -> None:
+    """Makes one node of a switch and a device that a link without time joins."""
+    for link in [one for one in made.links if one.delay_ps == 0 and min(one.rates) >= INNER_BPS]:
+        names = [name for name, _ in link.ends]
+        kinds = [made.nodes[name].kind for name in names]
+        if sorted(kinds) != ["bridge", "station"]:
+            continue
+        switch, device = names if kinds[0] == "bridge" else names[::-1]
+        if len(made.nodes[device].links) > 1 or made.nodes[switch].apps:
+            continue
+        made.nodes[switch].apps = device
+        made.folded[device] = switch
+        del made.nodes[device]
+        made.links.remove(link)
+        inner = made.nodes[switch].links
+        made.nodes[switch].links = {number: own for number, own in inner.items() if own is not link}
 
 
 def _scope(made: Topology, parameters: Parameters, names: dict[str, Value]) -> Scope:

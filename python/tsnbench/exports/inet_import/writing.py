@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from tsnbench.exports import scenario_text
 from tsnbench.exports.inet_import.model import Model, Stream, duration, rate
-from tsnbench.exports.inet_import.ports import Port, settings
+from tsnbench.exports.inet_import.ports import Port, carries, settings
 from tsnbench.exports.scenario_text import Notes, flow, listed
 from tsnbench.sheet import csv_text
 
@@ -47,6 +47,8 @@ def network(model: Model, options: dict[str, dict[str, object]], queues: str) ->
     kinds: dict[str, list[str]] = {"stations": [], "bridges": [], "hosts": []}
     for name, node in model.topology.nodes.items():
         kind = "stations" if node.kind == "station" else "hosts" if name in talking else "bridges"
+        if node.apps and model.passed and name not in model.passed:
+            kind = "stations"
         kinds[kind].append(name)
     lines = []
     for kind, names in kinds.items():
@@ -66,15 +68,18 @@ def _links(model: Model) -> list[str]:
         names = [model.names[node] for node, _ in link.ends]
         if link.delay_ps % 5:
             model.decide("delays of links that are no whole mm of cable; written: the nearest", link.place)
-        # The order of links decides the numbers of interfaces: a group ends where another one begins.
-        groups.setdefault((link.rates, link.delay_ps), []).append(f"{names[0]} -- {names[1]}")
+        groups.setdefault((link.rates, link.delay_ps), []).append(" -- ".join(names))
     lines = []
     for (rates, delay), pairs in groups.items():
-        cable = _length(round(Fraction(delay, 5)))
+        cable = _length(round(Fraction(delay, 5))) if delay else None
         back = None if rates[0] == rates[1] else flow({"rate": rate(rates[1]), "cable": cable})
         keys = {"rate": rate(rates[0]), "cable": cable, "back": back}
-        if len(pairs) == 1:
-            lines.append(f"  - {flow({**keys, 'between': pairs[0]})}")
+        count = Counter(pairs)
+        for pair in [one for one in count if count[one] > 1]:
+            lines.append(f"  - {flow({**keys, 'between': pair, 'parallel': count.pop(pair)})}")
+        pairs = list(count)
+        if len(pairs) < 2:
+            lines += [f"  - {flow({**keys, 'between': one})}" for one in pairs]
             continue
         head = flow(keys)[:-1]
         lines.append(f"  - {head}, between: [")
@@ -114,7 +119,10 @@ def streams(model: Model, until: Fraction) -> list[str]:
                 keys["vlan"] = one.vlan
         if one.port > 0:
             keys["udp-port"] = one.port
-        if one.address and "." in one.address:
+        shared = sum(other.address == one.address for other in model.streams) > 1
+        if one.address and shared:
+            model.decide("a group address of several streams; written: one for each", one.address)
+        elif "." in one.address:
             keys["address"] = one.address
         lines.append(f"  {one.name}: {flow(keys | _releases(model, one, until))}")
     return lines
@@ -140,7 +148,7 @@ def _releases(model: Model, one: Stream, until: Fraction) -> dict[str, object]:
 
 def shapers(model: Model, ports: list[Port]) -> tuple[str, list[str]]:
     """The queues of all ports, and the lines of those that differ."""
-    kept = [port for port in ports if _carries(model, port)]
+    kept = [port for port in ports if carries(model, port)]
     found = {port.name: settings(model, port) for port in kept}
     common = Counter(
         own["queues"] for own in found.values() if "limit-octets" not in own["queues"]
@@ -160,16 +168,6 @@ def shapers(model: Model, ports: list[Port]) -> tuple[str, list[str]]:
             continue
         lines += [f"  {port.name}: {one}" for port, one in zip(own_ports, texts, strict=True) if one != "{}"]
     return queues, ["shapers:", *lines] if lines else []
-
-
-def _carries(model: Model, port: Port) -> bool:
-    """Whether frames of streams can leave here: from a bridge or a talker, to a bridge or a listener."""
-    ends = {one.talker for one in model.streams}, {to for one in model.streams for to in one.listeners}
-    nodes = model.topology.nodes
-    peer = nodes[port.node].links[port.number].other(port.node)[0]
-    return (nodes[port.node].kind == "bridge" or port.node in ends[0]) and (
-        nodes[peer].kind == "bridge" or peer in ends[1]
-    )
 
 
 def whole(source: list[str], head: dict[str, str], network_lines: list[str], rest: list[str]) -> str:

@@ -1,0 +1,184 @@
+"""Paths by address tables, and member streams by splitters and mergers: followed hop by hop as INET does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tsnbench.exports.inet_import.expressions import Value
+from tsnbench.exports.inet_import.filters import matches
+from tsnbench.exports.inet_import.model import Model, Stream
+from tsnbench.exports.inet_import.parameters import of_row
+from tsnbench.exports.scenario_text import flow, listed
+
+MOST_PATHS = 64
+MOST_HOPS = 64
+
+
+@dataclass
+class _Walk:
+    """The paths that are found, and the nodes where member streams merge."""
+
+    stream: Stream
+    paths: list[list[str]] = field(default_factory=list)
+    merges: dict[str, None] = field(default_factory=dict)
+    split: bool = False
+
+
+def paths(model: Model) -> None:
+    """Adds ``via`` or ``frer`` to the streams whose paths the model writes down."""
+    manual = {node: _table(model, node) for node in model.topology.nodes}
+    if not any(manual.values()):
+        return
+    for stream in model.streams:
+        if len(stream.listeners) != 1 or "frer" in stream.keys:
+            continue
+        walk = _Walk(stream)
+        _from_talker(model, manual, walk)
+        if not walk.paths:
+            continue
+        model.passed |= {node for path in walk.paths for node in path[1:-1]}
+        if walk.split and len(walk.paths) > 1:
+            _members(model, walk)
+        else:
+            _via(model, walk)
+
+
+def _table(model: Model, node: str) -> list[dict[str, Value]]:
+    return model.parameters.rows(model.path(node, "macTable.forwardingTable"))
+
+
+def _via(model: Model, walk: _Walk) -> None:
+    path = walk.paths[0]
+    shortest, only = model.topology.shortest(path[0], path[-1])
+    if not only or shortest != path:
+        walk.stream.keys["via"] = listed(model.names[node] for node in path[1:-1])
+
+
+def _members(model: Model, walk: _Walk) -> None:
+    stream = walk.stream
+    written = [listed(model.names[node] for node in path[1:-1]) for path in walk.paths]
+    keys: dict[str, object] = {"paths": listed(written)}
+    merges = list(walk.merges)
+    if merges:
+        names = [model.names[node] for node in merges]
+        keys["at"] = names[0] if len(names) == 1 else listed(names)
+    # The window of INET's merger.
+    keys["history"] = 10
+    stream.keys["frer"] = flow(keys)
+    # Members have VLANs of their own in INET, which are no part of the scenario.
+    stream.vlan = None
+
+
+def _from_talker(model: Model, manual: dict[str, list[dict[str, Value]]], walk: _Walk) -> None:
+    stream = walk.stream
+    name = stream.identified
+    if model.topology.nodes[stream.talker].apps:
+        # The device of a pair is before its switch, which looks up the path.
+        _forward(model, manual, walk, [stream.talker], -1, stream.vlan or 0)
+        return
+    for out in _split(model, stream.talker, name, walk):
+        tag = _encoded(model, stream.talker, out)
+        vlan = tag if tag is not None else (stream.vlan or 0)
+        for number in model.topology.nodes[stream.talker].links:
+            _step(model, manual, walk, [stream.talker], number, vlan)
+
+
+def _split(model: Model, node: str, name: str, walk: _Walk) -> list[str]:
+    """The streams that leave a node in place of one that reaches it."""
+    relay = f"{model.path(node, 'bridging')}.streamRelay"
+    merged = model.parameters.get(f"{relay}.merger.mapping")
+    if isinstance(merged, dict) and name in merged:
+        walk.merges[node] = None
+        name = str(merged[name] or "")
+    splits = model.parameters.get(f"{relay}.splitter.mapping")
+    if isinstance(splits, dict) and isinstance(splits.get(name), list):
+        walk.split = True
+        parts = splits[name]
+        return [str(one) for one in parts] if isinstance(parts, list) else [name]
+    return [name]
+
+
+def _encoded(model: Model, node: str, name: str) -> int | None:
+    """The VLAN that a node's encoder gives a stream."""
+    for row in model.parameters.rows(f"{model.path(node, 'bridging')}.streamCoder.encoder.mapping"):
+        if row.get("stream") == name and name:
+            vlan = of_row(row, "vlan")
+            return None if vlan is None else int(vlan)
+    return None
+
+
+def _step(
+    model: Model,
+    manual: dict[str, list[dict[str, Value]]],
+    walk: _Walk,
+    before: list[str],
+    number: int,
+    vlan: int,
+) -> None:
+    """A frame leaves the last node over an interface."""
+    link = model.topology.nodes[before[-1]].links.get(number)
+    if link is None or len(walk.paths) >= MOST_PATHS or len(before) > MOST_HOPS:
+        return
+    node, arrived = link.other(before[-1])
+    path = [*before, node]
+    if node in before:
+        return
+    name = _decoded(model, node, arrived, vlan, walk.stream)
+    if node in walk.stream.listeners:
+        _split(model, node, name, walk)
+        walk.paths.append(path)
+        return
+    if model.topology.nodes[node].kind == "bridge":
+        _forward(model, manual, walk, path, arrived, vlan)
+
+
+def _forward(
+    model: Model,
+    manual: dict[str, list[dict[str, Value]]],
+    walk: _Walk,
+    path: list[str],
+    arrived: int,
+    vlan: int,
+) -> None:
+    """The last node of the path passes a frame on."""
+    node = path[-1]
+    name = _decoded(model, node, arrived, vlan, walk.stream)
+    for out in _split(model, node, name, walk):
+        tag = _encoded(model, node, out)
+        leaves = vlan if tag is None else tag
+        for following in _leaving(model, manual[node], walk.stream, leaves):
+            if following != arrived:
+                _step(model, manual, walk, path, following, leaves)
+
+
+def _decoded(model: Model, node: str, arrived: int, vlan: int, stream: Stream) -> str:
+    """The name that a bridge gives a stream which arrives: by its decoder, then by its identification."""
+    bridging = model.path(node, "bridging")
+    found = ""
+    for row in model.parameters.rows(f"{bridging}.streamCoder.decoder.mapping"):
+        given = of_row(row, "vlan")
+        if (given is None or given == vlan) and row.get("interface") in (None, f"eth{arrived}"):
+            pcp = of_row(row, "pcp")
+            if (pcp is None or pcp == stream.pcp) and matches(row.get("packetFilter"), stream) is not False:
+                found = str(row.get("stream") or "")
+                break
+    for row in model.parameters.rows(f"{bridging}.streamIdentifier.identifier.mapping"):
+        if matches(row.get("packetFilter"), stream):
+            return str(row.get("stream") or "")
+    return found
+
+
+def _leaving(model: Model, rows: list[dict[str, Value]], stream: Stream, vlan: int) -> list[int]:
+    """Interfaces that an address table names for a stream."""
+    listener = stream.listeners[0]
+    addresses = {listener, stream.address} - {""}
+    for number in (0, *model.topology.nodes[listener].links):
+        for path in (model.talks, model.path):
+            addresses |= {model.parameters.text(path(listener, f"eth[{number}].address"))} - {""}
+    found = []
+    for row in rows:
+        given = of_row(row, "vlan")
+        interface = str(row.get("interface") or "")
+        if row.get("address") in addresses and (given is None or given == vlan) and interface[3:].isdecimal():
+            found.append(int(interface[3:]))
+    return found
