@@ -150,6 +150,7 @@ def shapers(model: Model, ports: list[Port]) -> tuple[str, list[str]]:
     """The queues of all ports, and the lines of those that differ."""
     kept = [port for port in ports if carries(model, port)]
     found = {port.name: settings(model, port) for port in kept}
+    _ask(model, [port for port in ports if port not in kept])
     common = Counter(
         own["queues"] for own in found.values() if "limit-octets" not in own["queues"]
     ).most_common(1)
@@ -168,6 +169,14 @@ def shapers(model: Model, ports: list[Port]) -> tuple[str, list[str]]:
             continue
         lines += [f"  {port.name}: {one}" for port, one in zip(own_ports, texts, strict=True) if one != "{}"]
     return queues, ["shapers:", *lines] if lines else []
+
+
+def _ask(model: Model, ports: list[Port]) -> None:
+    """Asks for the parameters of ports that no frame leaves; nothing about them is written down."""
+    decided, lost = {what: list(who) for what, who in model.decided.items()}, list(model.lost)
+    for port in ports:
+        settings(model, port)
+    model.decided, model.lost = decided, lost
 
 
 def whole(source: list[str], head: dict[str, str], network_lines: list[str], rest: list[str]) -> str:
