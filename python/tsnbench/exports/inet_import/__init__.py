@@ -13,22 +13,21 @@ from pathlib import Path
 
 from tsnbench import foreign
 from tsnbench.errors import ContentError, InputError
-from tsnbench.exports.inet_import import (
+from tsnbench.exports.inet_import import ignored, writing
+from tsnbench.exports.inet_import.language import ini
+from tsnbench.exports.inet_import.language.expressions import Quantity, parse
+from tsnbench.exports.inet_import.language.ini import Entry, Ini, Variables
+from tsnbench.exports.inet_import.language.library import Library
+from tsnbench.exports.inet_import.mechanisms import (
     clocks,
     faults,
     filtering,
-    ignored,
-    ini,
     nodes,
     paths,
     planned,
     ports,
     streams,
-    writing,
 )
-from tsnbench.exports.inet_import.expressions import Quantity, parse
-from tsnbench.exports.inet_import.ini import Entry, Ini, Variables
-from tsnbench.exports.inet_import.library import Library
 from tsnbench.exports.inet_import.model import Model, duration, valid_name
 from tsnbench.exports.inet_import.parameters import Parameters
 from tsnbench.exports.inet_import.topology import elaborate

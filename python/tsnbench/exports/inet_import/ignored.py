@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tsnbench.exports.inet_import.ini import Entry
+from tsnbench.exports.inet_import.language.ini import Entry
 
 LAST = frozenset({
     "display-name", "displayStringTextFormat", "packetNameFormat", "recordPcap", "dumpProtocols", "hasStatus",

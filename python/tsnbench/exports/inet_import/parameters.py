@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tsnbench.exports.inet_import.expressions import (
+from tsnbench.exports.inet_import.language.expressions import (
     Node,
     Quantity,
     Scope,
@@ -18,9 +18,9 @@ from tsnbench.exports.inet_import.expressions import (
     quantity,
     wrong,
 )
-from tsnbench.exports.inet_import.ini import Entry
-from tsnbench.exports.inet_import.ned import Assigned
-from tsnbench.exports.inet_import.patterns import last_name, pattern
+from tsnbench.exports.inet_import.language.ini import Entry
+from tsnbench.exports.inet_import.language.ned import Assigned
+from tsnbench.exports.inet_import.language.patterns import last_name, pattern
 
 DEEPEST = 30
 """How many parameters a parameter may lead to."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.inet_import.expressions import Node as Expression
-from tsnbench.exports.inet_import.expressions import Quantity, Scope, Value, evaluate, quantity
-from tsnbench.exports.inet_import.library import Library
-from tsnbench.exports.inet_import.ned import Assigned, Connection, End, Submodule, Type
+from tsnbench.exports.inet_import.language.expressions import Node as Expression
+from tsnbench.exports.inet_import.language.expressions import Quantity, Scope, Value, evaluate, quantity
+from tsnbench.exports.inet_import.language.library import Library
+from tsnbench.exports.inet_import.language.ned import Assigned, Connection, End, Submodule, Type
 from tsnbench.exports.inet_import.parameters import Parameters
 
 MOST_NODES = 20_000

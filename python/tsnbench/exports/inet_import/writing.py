@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from tsnbench.exports import scenario_text
+from tsnbench.exports.inet_import.mechanisms.ports import Port, carries, settings
 from tsnbench.exports.inet_import.model import Model, Stream, duration, rate
-from tsnbench.exports.inet_import.ports import Port, carries, settings
 from tsnbench.exports.scenario_text import Notes, flow, listed
 from tsnbench.sheet import csv_text
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.inet_import.tokens import Reader
+from tsnbench.exports.inet_import.language.tokens import Reader
 
 DEEPEST = 40
 """Levels of brackets in an expression."""

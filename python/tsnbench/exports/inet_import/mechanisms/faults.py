@@ -7,7 +7,7 @@ from fractions import Fraction
 from xml.etree import ElementTree
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.inet_import.expressions import Xml, parse
+from tsnbench.exports.inet_import.language.expressions import Xml, parse
 from tsnbench.exports.inet_import.model import Model, duration
 from tsnbench.exports.inet_import.parameters import Setting
 from tsnbench.exports.inet_import.topology import Link, channels

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
 
-from tsnbench.exports.inet_import.expressions import Quantity, Value
-from tsnbench.exports.inet_import.filters import matches
+from tsnbench.exports.inet_import.language.expressions import Quantity, Value
+from tsnbench.exports.inet_import.mechanisms.filters import matches
 from tsnbench.exports.inet_import.model import Model, Stream, duration, rate
 from tsnbench.exports.inet_import.parameters import Parameters
 from tsnbench.exports.scenario_text import flow, listed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tsnbench.exports.inet_import.expressions import Node, Scope, VaryingError, evaluate, quantity
+from tsnbench.exports.inet_import.language.expressions import Node, Scope, VaryingError, evaluate, quantity
+from tsnbench.exports.inet_import.mechanisms.ports import Port, table
 from tsnbench.exports.inet_import.model import Model, duration, ppm
 from tsnbench.exports.inet_import.parameters import Setting
-from tsnbench.exports.inet_import.ports import Port, table
 from tsnbench.exports.scenario_text import flow
 
 _OSCILLATED = frozenset({"OscillatorBasedClock", "SettableClock", "MultiClock"})

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tsnbench import foreign
 from tsnbench.errors import ContentError
-from tsnbench.exports.inet_import import ned
-from tsnbench.exports.inet_import.ned import Type
+from tsnbench.exports.inet_import.language import ned
+from tsnbench.exports.inet_import.language.ned import Type
 
 BRIDGES = frozenset({"TsnSwitch", "EthernetSwitch"})
 STATIONS = frozenset({"TsnDevice", "StandardHost", "TsnClock", "EthernetHost", "EthernetHost2"})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tsnbench.exports.inet_import.expressions import Quantity, Value
-from tsnbench.exports.inet_import.filters import matches
+from tsnbench.exports.inet_import.language.expressions import Quantity, Value
+from tsnbench.exports.inet_import.mechanisms.filters import matches
+from tsnbench.exports.inet_import.mechanisms.ports import Port
 from tsnbench.exports.inet_import.model import Model, Stream, duration, rate
 from tsnbench.exports.inet_import.parameters import of_row
-from tsnbench.exports.inet_import.ports import Port
 from tsnbench.exports.scenario_text import flow, listed
 
 _PHY = 20

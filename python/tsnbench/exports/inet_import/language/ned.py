@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tsnbench.exports.inet_import.expressions import Node, expression
-from tsnbench.exports.inet_import.tokens import Reader
+from tsnbench.exports.inet_import.language.expressions import Node, expression
+from tsnbench.exports.inet_import.language.tokens import Reader
 
 LARGEST_FILE = 4 << 20
 _KINDS = ("network", "module", "simple", "channel", "moduleinterface", "channelinterface")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tsnbench.exports.inet_import.expressions import Value
-from tsnbench.exports.inet_import.filters import matches
+from tsnbench.exports.inet_import.language.expressions import Value
+from tsnbench.exports.inet_import.mechanisms.filters import matches
 from tsnbench.exports.inet_import.model import Model, Stream
 from tsnbench.exports.inet_import.parameters import of_row
 from tsnbench.exports.scenario_text import flow, listed

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isfinite
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.inet_import.expressions import Node, VaryingError, evaluate, quantity
+from tsnbench.exports.inet_import.language.expressions import Node, VaryingError, evaluate, quantity
 from tsnbench.exports.inet_import.model import Model
 from tsnbench.exports.inet_import.parameters import Setting
 

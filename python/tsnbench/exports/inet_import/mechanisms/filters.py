@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tsnbench.exports.inet_import.expressions import Filter, Node, Value
+from tsnbench.exports.inet_import.language.expressions import Filter, Node, Value
+from tsnbench.exports.inet_import.language.patterns import pattern
 from tsnbench.exports.inet_import.model import Stream
-from tsnbench.exports.inet_import.patterns import pattern
 
 
 def matches(given: Value, stream: Stream) -> bool | None:

@@ -1,0 +1,1 @@
+"""Parts of a scenario, each from the parameters of the modules that INET has for it."""
