@@ -57,6 +57,11 @@ def _part(folder: Path) -> str:
     return "thesis.part"
 
 
+def _scenario(folder: Path) -> str:
+    (folder / "scenario.yaml").write_text("precious")
+    return "scenario.yaml"
+
+
 def _link(folder: Path) -> str:
     precious = folder.parent / "precious.json"
     precious.write_text("precious")
@@ -95,7 +100,21 @@ def _other_run(folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "put", [_notes, _capture, _deep, _figure, _part, _link, _linked_folder, _folder, _page, _git, _other_run]
+    "put",
+    [
+        _notes,
+        _capture,
+        _deep,
+        _figure,
+        _part,
+        _scenario,
+        _link,
+        _linked_folder,
+        _folder,
+        _page,
+        _git,
+        _other_run,
+    ],
 )
 @pytest.mark.parametrize("state", ["complete", "interrupted", "running"])
 def test_files_of_the_user_beside_a_run_are_named_and_stay(

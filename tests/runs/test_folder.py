@@ -36,6 +36,7 @@ def test_a_run_may_replace_a_run(tmp_path: Path) -> None:
         "manifest.json",
         "observations.parquet",
         "plan.json",
+        "scenario.yaml",
     ]
     assert first.counters == second.counters
 

@@ -79,13 +79,70 @@ def test_a_comparison_of_runs_leads_to_the_merge_of_their_texts(
     expect(texts.get_by_label("Difference 1 of 2").locator(".added")).to_have_text("name: other")
     expect(texts.get_by_role("button")).to_have_count(0)
     assert findings(page) == []
-    texts.get_by_role("link", name="Merge into swept.yaml").click()
+    texts.get_by_role("link", name="Merge other/scenario.yaml into swept.yaml").click()
     page.get_by_role("button", name="Take difference 2 over into swept.yaml").click()
     becomes(page, SWEEP.replace("[500 us, 250 us]", "250 us"))
     page.get_by_role("button", name="Undo").click()
     becomes(page, SWEEP)
     page.get_by_role("button", name="Close").click()
     expect(page.locator("#save")).to_be_disabled()
+
+
+def test_the_text_of_a_run_stands_beside_todays_text(page: Page, server: Server) -> None:
+    tsnbench("run", "other.yaml", "--into", "then", cwd=server.folder)
+    (server.folder / "other.yaml").write_text(RENAMED)
+    page.goto(at(server))
+    page.reload()
+    # The copy is no scenario of the folder.
+    expect(page.get_by_role("button", name="other.yaml", exact=True)).to_have_count(1)
+    expect(page.get_by_role("button", name="then/scenario.yaml")).to_have_count(0)
+    page.get_by_role("link", name="text of then beside today's text").click()
+    merge = page.get_by_role("region", name="Merge")
+    expect(merge.get_by_role("status")).to_have_text("1 difference")
+    expect(merge.locator(".removed")).to_have_text("name: swept")
+    expect(merge.locator(".added")).to_have_text("name: other")
+    expect(page.locator("#name")).to_have_text("other.yaml")
+    expect(page.locator("#merge-with option", has_text="as it was run: then")).not_to_have_attribute(
+        "hidden", ""
+    )
+    page.keyboard.press("Enter")
+    becomes(page, OTHER)
+    expect(page.locator("#status")).to_contain_text("Taken over from then/scenario.yaml, not saved.")
+    page.keyboard.press("Escape")
+    undone(page, RENAMED)
+    # What was said before is not said of another view.
+    page.locator("#merge-with").select_option("two.yaml")
+    expect(merge).to_be_visible()
+    expect(page.locator("#status")).to_be_empty()
+    page.goto(at(server, run="then"))
+    page.get_by_role("link", name="compare with today's text").click()
+    expect(merge.get_by_role("status")).to_have_text("1 difference")
+    assert findings(page) == []
+
+
+def test_texts_of_two_runs_of_one_file_are_those_that_were_run(page: Page, server: Server) -> None:
+    for folder, text in (("before", OTHER), ("after", RENAMED)):
+        (server.folder / "other.yaml").write_text(text)
+        tsnbench("run", "other.yaml", "--into", folder, cwd=server.folder)
+    page.goto(at(server, compare="before|after"))
+    texts = page.get_by_role("region", name="Texts")
+    expect(texts.get_by_role("heading")).to_have_text("Texts as they were run")
+    expect(texts.locator(".removed")).to_have_text("name: other")
+    texts.get_by_role("link", name="Merge before/scenario.yaml into other.yaml").click()
+    expect(page.get_by_role("region", name="Merge").get_by_role("status")).to_have_text("1 difference")
+
+
+def test_a_run_folder_without_a_text_says_so(page: Page, server: Server) -> None:
+    tsnbench("run", "other.yaml", "--into", "old", cwd=server.folder)
+    (server.folder / "old/scenario.yaml").unlink()
+    manifest = server.folder / "old/manifest.json"
+    about = json.loads(manifest.read_text())
+    del about["scenario"]
+    manifest.write_text(json.dumps(about))
+    page.goto(at(server, run="old"))
+    page.reload()
+    expect(page.locator("#view-run")).to_contain_text("this run folder keeps no text of its scenario")
+    expect(page.get_by_role("link", name="text of old beside today's text")).to_have_count(0)
 
 
 def asked(server: Server, name: str = "other.yaml", **changes: Any) -> tuple[int | str, Any]:

@@ -28,6 +28,10 @@ class ScenarioPlaces:
         """``file:line:column``; empty if no file was read."""
         return self.scenario.where(path) if path else ""
 
+    def text(self) -> str:
+        """What was read; empty if this is not what was planned."""
+        return self.scenario.text()
+
     @property
     def cautions(self) -> list[PlanWarning]:
         """Warnings from the reading of the file and from planning."""

@@ -2,18 +2,21 @@
 
 No other code removes files from a folder that a user named.
 
-A run folder contains files of fixed names, and files that its manifest lists (captures, figures). A sweep's
+A run folder contains files of fixed names, files that its manifest lists (captures, figures), and the text of
+its scenario as long as nobody has changed it. A sweep's
 folder contains run folders, which its :mod:`sweep` file lists, and their common report. All other files
 belong to users: they stay, and the folder is not used.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from tsnbench import foreign
 from tsnbench.quantities import some
 from tsnbench.runs import file_names, lock, manifest, sweep
 from tsnbench.runs.errors import FolderError, refuse_unnamable, unwritable
@@ -39,6 +42,7 @@ _PAGES = {file_names.REPORT, file_names.SUMMARY, file_names.COMPARISON}
 _GENERATOR = b'<meta name="generator" content="tsnbench'
 _LISTED = re.compile(
     r"(captures|figures|hosts)/[^/\0]+|hosts/[^/\0]+/[^/\0]+|ptp4l-[^/\0]+\.log|attempts\.json|sync\.parquet"
+    rf"|{re.escape(file_names.SCENARIO)}"
 )
 """The paths that the list in a manifest may contain; anybody can edit that file."""
 _PARTS = re.compile(rf"{re.escape(manifest.NAME)}\.\d+\.part|{re.escape(sweep.NAME)}\.\d+\.part")
@@ -154,7 +158,10 @@ class _Found:
         listed: set[str] = set()
         runs: set[str] = set()
         if manifest.NAME in names:
-            listed |= set(manifest.listed(manifest.read(folder)))
+            about = manifest.read(folder)
+            listed |= set(manifest.listed(about)) - {file_names.SCENARIO}
+            if _is_as_written(folder / file_names.SCENARIO, about.get("scenario")):
+                listed.add(file_names.SCENARIO)
         if sweep.NAME in names and not above:
             content = sweep.read(folder)
             listed |= set(content.files)
@@ -203,6 +210,16 @@ def _is_ours(path: Path, name: str, listed: set[str]) -> bool:
         or _leftover(name)
         or _is_listed(name, listed)
     )
+
+
+def _is_as_written(scenario: Path, digest: str | None) -> bool:
+    """Whether the text of a scenario is the one that its run kept: users edit texts."""
+    if digest is None or not scenario.exists():
+        return digest is not None
+    try:
+        return hashlib.sha256(foreign.read_bytes(scenario, foreign.MOST_JSON)).hexdigest() == digest
+    except OSError:
+        return False
 
 
 def _is_listed(name: str, listed: set[str]) -> bool:

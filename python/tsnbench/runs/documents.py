@@ -67,7 +67,7 @@ _SHAPES: dict[str, Shape] = {
     file_names.MANIFEST: {
         "format": TEXT,
         "state": TEXT,
-        **dict.fromkeys(("name?", "plan?", "backend?", "started?", "ended?", "problem?"), TEXT),
+        **dict.fromkeys(("name?", "plan?", "scenario?", "backend?", "started?", "ended?", "problem?"), TEXT),
         **dict.fromkeys(("seed?", "process?", "dilate?"), WHOLE),
         **{key: {} for key in ("variant?", "versions?", "machine?", "host?", "guest?")},
         "wall_seconds?": NUMBER,

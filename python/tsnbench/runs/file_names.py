@@ -4,6 +4,8 @@ from __future__ import annotations
 
 MANIFEST = "manifest.json"
 PLAN = "plan.json"
+SCENARIO = "scenario.yaml"
+"""The text that was planned: also in the folder of a study."""
 COUNTERS = "counters.json"
 OBSERVATIONS = "observations.parquet"
 CLOCK_ERROR = "clock_error.parquet"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -16,7 +17,6 @@ from tsnbench.runs.manifest import State
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
 
-"""A real kernel's report about its qdiscs and interfaces at the end."""
 _LONGEST = 2000
 """Most characters of a problem."""
 
@@ -34,8 +34,14 @@ def begin(plan: Plan, folder: Path, backend: str) -> None:
             clear(folder)
         folder.mkdir(parents=True, exist_ok=True)
         text, plan_hash = plan.written()
-        manifest.write(folder, manifest.opening(plan, backend, plan_hash))
+        scenario = (plan.places.text() if plan.places else "").encode()
+        about = {"scenario": hashlib.sha256(scenario).hexdigest()} if scenario else {}
+        manifest.write(folder, manifest.opening(plan, backend, plan_hash) | about)
         (folder / file_names.PLAN).write_text(text, encoding="utf-8")
+        if scenario:
+            part = folder / f"{file_names.SCENARIO}.part"
+            part.write_bytes(scenario)
+            part.replace(folder / file_names.SCENARIO)
 
 
 @contextmanager

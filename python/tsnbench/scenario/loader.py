@@ -97,7 +97,7 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
     tree = source.parse(text, file)
     _no_other_file(tree, file)
     tree, files = tables.joined(tree, file)
-    return runs_of(tree, file, files)
+    return runs_of(tree, file, files, text=text)
 
 
 def _no_other_file(tree: Mapping, file: str) -> None:
@@ -121,11 +121,16 @@ class _Run:
 
 
 def runs_of(
-    tree: Mapping, file: str, beside: tuple[str, ...] = (), chosen: Map[str, int] | None = None
+    tree: Mapping,
+    file: str,
+    beside: tuple[str, ...] = (),
+    chosen: Map[str, int] | None = None,
+    text: str = "",
 ) -> list[model.Scenario]:
     """Every combination of a scenario's tree; ``beside`` are the files of the tables that are part of it.
 
     ``chosen``: axes, by their paths, of which only one value is wanted, with the place of that value.
+    ``text``: the text of the tree, which run folders keep.
 
     An axis can depend on earlier choices (lists within an alternative), so one axis is chosen from at a time,
     in the order of the pass.
@@ -162,10 +167,10 @@ def runs_of(
         problems += unused(tree, file, used)
     if problems:
         raise ScenarioErrors(tables.without_units(problems, beside))
-    return _named(runs, reading.parameters)
+    return _named(runs, reading.parameters, text)
 
 
-def _named(runs: list[_Run], parameters: Iterable[str]) -> list[model.Scenario]:
+def _named(runs: list[_Run], parameters: Iterable[str], text: str) -> list[model.Scenario]:
     """The runs in order, each with its variant: parameters as written, then lists as they are met."""
     met = dict.fromkeys(f"parameters.{name}" for name in parameters)
     paths = [*met, *dict.fromkeys(path for run in runs for path in run.axes if path not in met)]
@@ -175,6 +180,7 @@ def _named(runs: list[_Run], parameters: Iterable[str]) -> list[model.Scenario]:
         run.scenario.of_sweep(
             {names[path]: run.axes[path].texts[run.choices[path]] for path in paths if path in run.axes},
             {names[path]: path for path in paths if path in run.axes},
+            text,
         )
         for run in runs
     ]

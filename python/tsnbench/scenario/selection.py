@@ -89,7 +89,7 @@ def varied_by(scenario: Scenario, values: Map[str, object]) -> list[Scenario]:
         own = {axis.name: text for axis, (text, _) in zip(axes, combination, strict=True)}
         found += [
             one.of_sweep(before | one.variant | own, {**origin.swept, **one.as_read().swept})
-            for one in runs_of(whole, origin.file, origin.tables, choices)
+            for one in runs_of(whole, origin.file, origin.tables, choices, origin.text)
         ]
     return found
 

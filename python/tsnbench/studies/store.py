@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from tsnbench import foreign
-from tsnbench.runs import clearing, lock
+from tsnbench.runs import clearing, file_names, lock
 from tsnbench.runs.engine import identity
 from tsnbench.runs.errors import FolderError, writing
 from tsnbench.studies.design import Design, Request
@@ -44,7 +44,7 @@ Row = dict[str, Any]
 Record = Mapping[str, Any]
 """What a worker has written of a run (``made``, ``runs``): figures whose names are those of the measures."""
 FORMAT = "tsnbench-study/1"
-LIST, STUDY, SCENARIO = "study.json", "study.yaml", "scenario.yaml"
+LIST, STUDY, SCENARIO = "study.json", "study.yaml", file_names.SCENARIO
 KEPT = "kept"
 """The folder of the run folders that ``keep`` names."""
 FOLDERS = ("leases", "made", "runs", "scratch")

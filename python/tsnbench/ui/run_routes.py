@@ -19,7 +19,8 @@ from tsnbench.ui import charts, studies
 from tsnbench.ui.replays import Replay, Replays
 from tsnbench.ui.requests.exchange import RefusedError, refused
 from tsnbench.ui.requests.guard import REPORT_POLICY
-from tsnbench.ui.workspace import LESSON, SUFFIXES, OutsideError, Workspace
+from tsnbench.ui.texts import Texts
+from tsnbench.ui.workspace import LESSON, OutsideError, Workspace
 
 MOST_COMPARED = 4
 COLUMNS = 1000
@@ -100,7 +101,9 @@ class _Runs:
 
     def facts(self, request: Request) -> object:
         name = request.path_params["name"]
-        return {**charts.facts(self.run(name), name), "lessons": self.workspace.lessons()}
+        run = self.run(name)
+        texts = asdict(Texts.of(self.workspace, run))
+        return {**charts.facts(run, name), **texts, "lessons": self.workspace.lessons()}
 
     def delays(self, request: Request) -> object:
         found = self.charts.delays(self.run(request.path_params["name"]), *_stream(request))
@@ -127,14 +130,15 @@ class _Runs:
         names = request.query_params.getlist("run")
         if len(names) != 2:
             raise RefusedError("Choose two runs", 400)
-        files = [_scenario(self.run(name)) for name in names]
+        found = [Texts.of(self.workspace, self.run(name)) for name in names]
+        files = [one.kept or one.now for one in found]
         try:
-            texts = [self.workspace.read(name or "") for name in files]
+            first, second = (lines_of(self.workspace.read(name).text) for name in files)
         except (OutsideError, InputError):
             # The run was started elsewhere, or the file is gone.
-            return {"files": [], "parts": []}
-        first, second = (lines_of(one.text) for one in texts)
-        return {"files": files, "parts": [asdict(one) for one in parts(first, second)]}
+            return {"files": [], "now": [], "parts": []}
+        shown = [asdict(one) for one in parts(first, second)]
+        return {"files": files, "now": [one.now for one in found], "parts": shown}
 
     def studies(self, _: Request) -> object:
         return [studies.state(self.workspace.folder / name, name) for name in self.workspace.studies()]
@@ -150,9 +154,3 @@ def _window(request: Request) -> tuple[int | None, int | None]:
 
 def _columns(request: Request) -> int:
     return number(request, "columns") or COLUMNS
-
-
-def _scenario(run: Run) -> str | None:
-    """The file that a run was started with, as its command names it."""
-    words = [str(word) for word in run.manifest.get("command") or ()]
-    return next((word for word in words if word.endswith(SUFFIXES)), None)

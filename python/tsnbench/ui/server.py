@@ -132,7 +132,7 @@ def _folder(workspace: Workspace) -> Callable[[Request], Response]:
                 "folder": str(workspace.folder),
                 "scenarios": scenarios,
                 "more_scenarios": more_scenarios,
-                "runs": [answers.run_state(workspace.folder / name, name) for name in runs],
+                "runs": [answers.run_state(workspace, name) for name in runs],
                 "more_runs": more_runs,
             }
         )

@@ -70,12 +70,16 @@ class Workspace:
     def scenarios(self) -> tuple[list[str], int]:
         """The YAML files of the folder but labs, by name, and how many more there are."""
         files = list(self._files())
-        # The folder of a study keeps a copy of its scenario, and only the study's own file is edited.
+        # Studies and runs keep copies of their scenarios, which are not edited.
         studies = {path.parent for path in files if path.name == LIST}
+        copies = {path.parent / file_names.SCENARIO for path in files if path.name == file_names.MANIFEST}
         names = (
             path.relative_to(self.folder).as_posix()
             for path in files
-            if path.suffix in SUFFIXES and path.parent not in studies and not path.is_symlink()
+            if path.suffix in SUFFIXES
+            and path.parent not in studies
+            and path not in copies
+            and not path.is_symlink()
         )
         found = sorted(set(names).difference(self._labs()), key=_by_numbers)
         return found[:MOST_LISTED], max(0, len(found) - MOST_LISTED)
@@ -211,8 +215,8 @@ class Workspace:
         folder = self._inside(folders)
         if not folder.is_dir():
             raise OutsideError(name)
-        if (folder / LIST).exists():
-            raise NewNameError("The folder of a study keeps copies; choose another folder")
+        if (folder / LIST).exists() or (folder / file_names.MANIFEST).exists():
+            raise NewNameError("The folder of a study or a run keeps copies; choose another folder")
         return folder / own
 
     def layout(self, name: str) -> dict[str, list[float]]:

@@ -75,3 +75,7 @@ class Places(Protocol):
     def where(self, path: str) -> str:
         """``file:line:column``; empty where no file was read."""
         ...
+
+    def text(self) -> str:
+        """The text of the scenario; empty if this is not what was planned."""
+        ...

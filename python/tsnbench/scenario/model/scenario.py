@@ -91,12 +91,30 @@ class Scenario(Part):
         vars(made).update(_origin=origin, _cautions=cautions, _read=dict(self.items()))
         return made
 
-    def of_sweep(self, variant: dict[str, str], paths: Mapping[str, str]) -> Scenario:
-        """A copy of the scenario that knows the values of a sweep's parameters, and the paths of these."""
+    def of_sweep(self, variant: dict[str, str], paths: Mapping[str, str], text: str = "") -> Scenario:
+        """A copy of the scenario that knows the values of a sweep's parameters, the paths of these, and the
+        text that was read."""
         made = self.model_copy(update={"variant": variant})
         if self._origin is not None:
-            vars(made)["_origin"] = replace(self._origin, swept=paths)
+            vars(made)["_origin"] = replace(self._origin, swept=paths, text=text or self._origin.text)
         return made
+
+    def text(self) -> str:
+        """The text that the scenario was read from, in which :attr:`variant` has values of this run.
+
+        Empty if the scenario was made in Python, or changed there other than in its duration and seed.
+        """
+        if self._origin is None or not {"variant", "duration", "seed"}.issuperset(self._changed()):
+            return ""
+        return self._origin.text
+
+    def _changed(self) -> list[str]:
+        """The keys whose values are not those that were read."""
+        return [
+            name
+            for name, value in self.items()
+            if value is not self._read.get(name) and value != self._read.get(name)
+        ]
 
     def __repr__(self) -> str:
         variant = "".join(f", {name} {value}" for name, value in self.variant.items())
@@ -111,11 +129,7 @@ class Scenario(Part):
         Raises:
             InputError: there is none, or the scenario was changed after it was read.
         """
-        changed = [
-            name
-            for name, value in self.items()
-            if name != "variant" and value is not self._read.get(name) and value != self._read.get(name)
-        ]
+        changed = [name for name in self._changed() if name != "variant"]
         if self._origin is not None and not changed:
             return self._origin
         found = f"{', '.join(changed)} changed in Python" if self._origin else "one that was made in Python"

@@ -22,6 +22,8 @@ class Origin:
     """For each list of the file's sweep, by its path, the place of this run's value."""
     swept: Map[str, str] = field(default_factory=dict)
     """The path of each parameter of the file's sweep, by its name."""
+    text: str = field(default="", repr=False)
+    """What was read; empty if only a part of it was read."""
 
     def __eq__(self, other: object) -> bool:
         return other is None or isinstance(other, Origin)

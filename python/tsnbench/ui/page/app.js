@@ -29,7 +29,7 @@ async function list() {
   at("folder").textContent = found.folder;
   renew(at("scenarios"), [...found.scenarios.map(scenarioEntry), ...more(found.more_scenarios)]);
   renew(at("runs"), [...found.runs.map((one) => entryOf(one, found.runs)), ...more(found.more_runs)]);
-  merge.offer(found.scenarios);
+  merge.offer(found.scenarios, found.runs);
   at("no-scenarios").hidden = found.scenarios.length > 0;
   at("no-runs").hidden = found.runs.length > 0;
   if (focused) all("button, a, input", at("lists")).find((one) => identity(one) === focused)?.focus({ preventScroll: true });
@@ -63,6 +63,7 @@ function entryOf(run, all) {
   if (run.state === "complete") {
     links.push(make("a", { href: hash({ run: run.folder }), text: "charts", "data-charts": run.folder, "aria-label": `charts of ${run.folder}` }));
   }
+  if (run.now && run.kept) links.push(make("a", { href: merge.ofRun(run), text: "text", title: "Compare the text that was run with today's text", "aria-label": `text of ${run.folder} beside today's text` }));
   if (run.report) links.push(anchor("report", run.folder));
   if (run.replay) links.push(anchor("replay", run.folder));
   // The same Plan in the simulator: the twin of a run on a kernel or on hosts.

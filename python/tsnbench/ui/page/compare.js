@@ -88,14 +88,17 @@ async function bars(names, labels) {
 
 const value = (number, unit) => make("td", { class: "n", text: measured(number, unit) });
 
-// How the texts of two scenarios differ, line by line, if the runs are of different files of this folder.
+// How the texts of two runs differ, line by line: those that were run, and of runs without a copy those of today.
 async function texts(names) {
   if (names.length !== 2) return null;
   const found = await get(`/api/difference?${new URLSearchParams(names.map((name) => ["run", name]))}`).catch(() => null);
-  if (!found?.files.length || found.files[0] === found.files[1]) return null;
+  // The runs of a sweep have one text.
+  if (!found?.files.length || (!found.parts.length && found.now[0] === found.now[1])) return null;
   const [one, two] = found.files;
-  const links = [[one, two], [two, one]].map(([own, other]) => make("a", { href: `#${new URLSearchParams({ scenario: own, with: other })}`, text: `Merge into ${own}` }));
-  return make("section", { "aria-label": "Texts" }, make("h3", { text: "Texts as they are now" }),
+  const links = [[found.now[0], two], [found.now[1], one]].filter(([own, other]) => own && own !== other)
+    .map(([own, other]) => make("a", { href: `#${new URLSearchParams({ scenario: own, with: other })}`, text: `Merge ${other} into ${own}` }));
+  const then = found.files.every((name, n) => name !== found.now[n]);
+  return make("section", { "aria-label": "Texts" }, make("h3", { text: then ? "Texts as they were run" : "Texts; of a run that keeps none, as it is now" }),
     ...(found.parts.length ? [make("p", { class: "row-of-buttons" }, ...links), sideBySide(found.parts, found.files)] : [make("p", { text: "The texts are equal." })]));
 }
 

@@ -16,16 +16,22 @@ export function start(own, name) {
   });
 }
 
-// The files that the open scenario can be merged with.
-export function offer(names) {
+// What the open scenario can be merged with: other files, and its text as runs have kept it.
+export function offer(names, runs) {
   const options = names.map((name) => make("option", { value: name, text: name }));
-  at("merge-with").replaceChildren(make("option", { value: "", text: "Merge with …" }), ...options);
+  const kept = runs.filter((run) => run.kept && run.now)
+    .map((run) => make("option", { value: run.kept, text: `as it was run: ${run.folder}`, "data-of": run.now }));
+  at("merge-with").replaceChildren(make("option", { value: "", text: "Merge with …" }), ...options, ...kept);
   withoutOwn();
 }
 
 function withoutOwn() {
-  for (const one of at("merge-with").options) one.hidden = one.value !== "" && one.value === scenario?.();
+  const own = scenario?.();
+  for (const one of at("merge-with").options) one.hidden = one.value === own || (one.dataset.of ?? own) !== own;
 }
+
+// The address where today's text of a run's scenario stands beside the text that was run.
+export const ofRun = ({ now, kept }) => `#${new URLSearchParams({ scenario: now, with: kept })}`;
 
 export async function show(wanted) {
   other = wanted;
@@ -34,7 +40,10 @@ export async function show(wanted) {
   at("text").tabIndex = other ? -1 : 0;
   text = null;
   withoutOwn();
-  if (other) await draw(0);
+  if (other) {
+    say("");
+    await draw(0);
+  }
 }
 
 const close = () => { location.hash = `#${new URLSearchParams({ scenario: scenario() })}`; };

@@ -3,6 +3,7 @@
 import { at, colour, distance, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
 import { Boxes, toggles } from "./boxes.js";
 import { empty, toRuns } from "./lists.js";
+import { ofRun } from "./merge.js";
 import { files, hover, paper } from "./paper.js";
 
 const LANE = 22;
@@ -66,6 +67,8 @@ export async function show(parts) {
 
 function build() {
   const links = [];
+  if (run.now && run.kept) links.push(make("a", { href: ofRun(run), text: "compare with today's text" }));
+  else links.push(make("span", { class: "soft", text: run.kept ? "its scenario is not in this folder" : "this run folder keeps no text of its scenario" }));
   if (run.report) links.push(make("a", { href: url("report", run.folder), text: "report" }));
   if (!run.no_replay) links.push(make("a", { href: url("replay", run.folder), text: "replay" }));
   for (const name of run.no_replay ? [] : run.lessons) {
