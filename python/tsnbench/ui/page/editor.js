@@ -6,6 +6,7 @@
 // Places are those of the text. The field shows a view of it, in which lines of folded blocks are missing.
 import { make, say } from "./dom.js";
 import { block, Folds, headOf } from "./folding.js";
+import { Steps } from "./typing.js";
 
 const LINE = 20; // px, as in style.css
 const MANY = 30; // lines that are not inserted one by one
@@ -32,7 +33,9 @@ export class Editor {
     this.found = []; // the places of what is sought, in order
     this.writing = false;
     this.folds = new Folds();
+    this.steps = new Steps();
     this.last = ""; // the text after the last input
+    this.length = 0; // of what the field showed then
     this.candidates = [];
     this.picked = 0;
     this.asked = 0;
@@ -76,9 +79,11 @@ export class Editor {
   }
 
   set(text) {
-    this.folds.clear();
+    this.folds.clear(text);
+    this.steps.clear();
     this.field.value = text;
     this.last = this.text;
+    this.length = text.length;
     this.marks = [];
     this.field.setSelectionRange(0, 0);
     this.field.scrollTop = 0;
@@ -90,7 +95,7 @@ export class Editor {
   replace(start, end, text) {
     this.open(start, end);
     const { value } = this.field;
-    this.write(this.folds.toView(value, start), this.folds.toView(value, end), text);
+    this.write(this.folds.toView(value, start), this.folds.toView(value, end), this.folds.foreign(text));
   }
 
   // A change of the view.
@@ -273,7 +278,7 @@ export class Editor {
     }
     if (!found) return undefined;
     const [start, end] = [starts[head] + lines[head].length, starts[found[1]] + lines[found[1]].length];
-    const letter = this.folds.letter(value.slice(start, end), this.text);
+    const letter = this.folds.letter(value.slice(start, end));
     if (letter) this.swap(start, end, letter);
     return say(`Folded: ${found[1] - head} lines below line ${this.place(this.folds.toText(value, start))[0] + 1}. F9 opens them.`);
   }
@@ -281,12 +286,12 @@ export class Editor {
   // All blocks that do not stand in another one are folded; if one is folded, all are opened.
   toggleAll() {
     const { value } = this.field;
-    if (this.text !== value) return this.swap(0, value.length, this.text);
+    if (this.folds.places.length) return this.swap(0, value.length, this.folds.opened(value));
     const lines = value.split("\n");
     const shown = [];
     for (let line = 0; line < lines.length; line += 1) {
       const found = block(lines, line);
-      const letter = found && this.folds.letter(`\n${lines.slice(found[0], found[1] + 1).join("\n")}`, value);
+      const letter = found && this.folds.letter(`\n${lines.slice(found[0], found[1] + 1).join("\n")}`);
       shown.push(lines[line] + (letter || ""));
       if (letter) [, line] = found;
     }
@@ -294,14 +299,25 @@ export class Editor {
   }
 
   // A folded line that is edited is opened first, so that no lines vanish unseen.
-  openEdited({ inputType }) {
+  openEdited(event) {
     const { value, selectionStart: start, selectionEnd: end } = this.field;
-    if (inputType.startsWith("history") || !this.folds.places.length) return;
+    if (event.inputType.startsWith("history")) return;
     const [line, column] = this.place(start, this.starts(value));
     const begin = this.starts(value)[line] - (column || start < end ? 0 : 1);
     const until = start < end ? end + 1 : (this.starts(value)[line + 1] ?? value.length + 1);
     const near = this.folds.places.filter(({ at }) => at >= begin - 1 && at < until && !(at >= start && at < end));
     for (const one of near.reverse()) this.unfold(one);
+    this.ownLetters(event);
+  }
+
+  // A letter that stands for lines here is written as another one, so that it stands for itself.
+  ownLetters(event) {
+    if (this.writing) return;
+    const words = event.data ?? event.dataTransfer?.getData("text/plain") ?? "";
+    const own = this.folds.foreign(words);
+    if (own === words) return;
+    event.preventDefault();
+    this.write(this.field.selectionStart, this.field.selectionEnd, own);
   }
 
   // What is copied has the lines of folded blocks.
@@ -430,13 +446,14 @@ export class Editor {
   typed(event) {
     const before = this.last;
     this.last = this.text;
+    const { value, selectionEnd } = this.field;
+    let step = this.steps.note(event, value.length - this.length, selectionEnd, !this.writing);
+    this.length = value.length;
     this.show();
-    if (this.last === before) {
-      // A step that only folds or opens is none: the next one is taken.
-      const step = { historyUndo: "undo", historyRedo: "redo" }[event.inputType];
-      if (step) setTimeout(() => document.execCommand(step));
-      return this.close();
-    }
+    // A step that only folds or opens is none: the next one is taken.
+    if (this.last === before) step = { historyUndo: "undo", historyRedo: "redo" }[event.inputType];
+    if (step) setTimeout(() => document.execCommand(step));
+    if (this.last === before) return this.close();
     this.changed();
     const letter = event.data ?? "";
     if (!this.writing && event.inputType === "insertText" && (/^[\w.]$/.test(letter) || (letter === " " && this.before().endsWith(": ")))) {

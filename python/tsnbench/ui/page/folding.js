@@ -32,25 +32,44 @@ export function headOf(lines, line) {
 export class Folds {
   constructor() { this.clear(); }
 
-  clear() {
+  clear(text = "") {
     this.lines = new Map(); // by letter, the words that it stands for: they may have letters themselves
     this.letters = new Map(); // the reverse
+    this.used = new Set(text.match(LETTERS)); // letters of the text, which stand for themselves
+    this.stand = new Map(); // letters that stand for one that the text has, too
     this.view = null; // what was shown last, and its text
     this.known = "";
     this.places = [];
   }
 
   // The letter that stands for these words. Empty: all letters are in use.
-  letter(words, text) {
-    const known = this.letters.get(words);
-    if (known) return known;
-    let code = FIRST + this.lines.size;
-    while (text.includes(String.fromCharCode(code))) code += 1;
-    if (code > LAST) return "";
-    const own = String.fromCharCode(code);
-    this.lines.set(own, words);
-    this.letters.set(words, own);
+  letter(words) {
+    const own = this.letters.get(words) ?? this.unused();
+    if (own) {
+      this.lines.set(own, words);
+      this.letters.set(words, own);
+    }
     return own;
+  }
+
+  unused() {
+    let code = FIRST;
+    while ([this.used, this.lines, this.stand].some((one) => one.has(String.fromCharCode(code)))) code += 1;
+    return code > LAST ? "" : String.fromCharCode(code);
+  }
+
+  // Words from elsewhere, in which letters that stand for lines here are written as other ones.
+  foreign(words) {
+    return words.replace(LETTERS, (letter) => {
+      if (!this.lines.has(letter) && !this.stand.has(letter)) {
+        this.used.add(letter);
+        return letter;
+      }
+      let [own] = [...this.stand].find(([, meant]) => meant === letter) ?? [];
+      own ??= this.unused();
+      this.stand.set(own, letter);
+      return own;
+    });
   }
 
   // What a view shows, with the lines of its folded blocks.
@@ -63,7 +82,12 @@ export class Folds {
   }
 
   expand(words) {
-    return words.replace(LETTERS, (letter) => (this.lines.has(letter) ? this.expand(this.lines.get(letter)) : letter));
+    return this.opened(words).replace(LETTERS, (letter) => this.stand.get(letter) ?? letter);
+  }
+
+  // A view without folded blocks.
+  opened(words) {
+    return words.replace(LETTERS, (letter) => (this.lines.has(letter) ? this.opened(this.lines.get(letter)) : letter));
   }
 
   // The folded blocks of a view in order: where their letter is, and where in the text their lines begin and end.
