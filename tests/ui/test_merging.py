@@ -91,12 +91,12 @@ def test_a_comparison_of_runs_leads_to_the_merge_of_their_texts(
 def test_the_text_of_a_run_stands_beside_todays_text(page: Page, server: Server) -> None:
     tsnbench("run", "other.yaml", "--into", "then", cwd=server.folder)
     (server.folder / "other.yaml").write_text(RENAMED)
-    page.goto(at(server))
+    page.goto(at(server, run="then"))
     page.reload()
     # The copy is no scenario of the folder.
     expect(page.get_by_role("button", name="other.yaml", exact=True)).to_have_count(1)
     expect(page.get_by_role("button", name="then/scenario.yaml")).to_have_count(0)
-    page.get_by_role("link", name="text of then beside today's text").click()
+    page.get_by_role("link", name="compare with today's text").click()
     merge = page.get_by_role("region", name="Merge")
     expect(merge.get_by_role("status")).to_have_text("1 difference")
     expect(merge.locator(".removed")).to_have_text("name: swept")
@@ -114,8 +114,8 @@ def test_the_text_of_a_run_stands_beside_todays_text(page: Page, server: Server)
     page.locator("#merge-with").select_option("two.yaml")
     expect(merge).to_be_visible()
     expect(page.locator("#status")).to_be_empty()
-    page.goto(at(server, run="then"))
-    page.get_by_role("link", name="compare with today's text").click()
+    page.keyboard.press("Escape")
+    page.locator("#merge-with").select_option("then/scenario.yaml")
     expect(merge.get_by_role("status")).to_have_text("1 difference")
     assert findings(page) == []
 
@@ -142,7 +142,7 @@ def test_a_run_folder_without_a_text_says_so(page: Page, server: Server) -> None
     page.goto(at(server, run="old"))
     page.reload()
     expect(page.locator("#view-run")).to_contain_text("this run folder keeps no text of its scenario")
-    expect(page.get_by_role("link", name="text of old beside today's text")).to_have_count(0)
+    expect(page.get_by_role("link", name="compare with today's text")).to_have_count(0)
 
 
 def asked(server: Server, name: str = "other.yaml", **changes: Any) -> tuple[int | str, Any]:

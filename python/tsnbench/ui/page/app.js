@@ -63,7 +63,6 @@ function entryOf(run, all) {
   if (run.state === "complete") {
     links.push(make("a", { href: hash({ run: run.folder }), text: "charts", "data-charts": run.folder, "aria-label": `charts of ${run.folder}` }));
   }
-  if (run.now && run.kept) links.push(make("a", { href: merge.ofRun(run), text: "text", title: "Compare the text that was run with today's text", "aria-label": `text of ${run.folder} beside today's text` }));
   if (run.report) links.push(anchor("report", run.folder));
   if (run.replay) links.push(anchor("replay", run.folder));
   // The same Plan in the simulator: the twin of a run on a kernel or on hosts.
