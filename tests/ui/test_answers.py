@@ -18,13 +18,13 @@ TUTORIAL = Path(__file__).parents[2] / "scenarios/tutorial"
 def test_a_worst_case_that_breaks_a_limit_is_named(tmp_path: Path) -> None:
     longest = load_variants(TUTORIAL / "3-cbs-line.yaml")[-1]
     run_one(plan(longest), tmp_path / "run", Options(report=False))
-    state = run_state(Workspace(tmp_path), "run")
+    state = run_state(tmp_path / "run", "run")
     assert state["verdict"].startswith("MET IN THIS RUN, WORST CASE BEYOND A LIMIT: ")
 
 
 def test_a_run_without_a_verdict_has_none(tmp_path: Path) -> None:
     plan(load_variants(TUTORIAL / "1-first-link.yaml")[0]).run(Simulation(), tmp_path / "run")
-    state = run_state(Workspace(tmp_path), "run")
+    state = run_state(tmp_path / "run", "run")
     assert (state["state"], state["verdict"], state["met"]) == ("complete", "", None)
 
 

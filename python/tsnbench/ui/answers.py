@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TypedDict
 
 from tsnbench.errors import InputError
 from tsnbench.measure.headline import headline
 from tsnbench.runs import FolderError, Run, file_names
-from tsnbench.ui.texts import Texts
-from tsnbench.ui.workspace import Workspace
 
 
 class RunState(TypedDict):
@@ -30,14 +29,10 @@ class RunState(TypedDict):
     problem: str
     started: str
     """When it began (ISO 8601); empty if it is not known."""
-    now: str
-    """The file of its scenario, and the copy of its text: see :class:`Texts`."""
-    kept: str
 
 
-def run_state(workspace: Workspace, name: str) -> RunState:
+def run_state(folder: Path, name: str) -> RunState:
     """The state and the verdict of a run from its files; nothing is measured or judged."""
-    folder = workspace.folder / name
     run: Run | None = None
     met: bool | None = None
     words = problem = ""
@@ -51,7 +46,6 @@ def run_state(workspace: Workspace, name: str) -> RunState:
     except (FolderError, InputError, KeyError, ValueError) as error:
         run, met, words, problem = None, None, "", str(error)
     manifest = run.manifest if run else {}
-    texts = Texts.of(workspace, run) if run else Texts("", "")
     return {
         "folder": name,
         "name": str(manifest.get("name", "")),
@@ -63,7 +57,5 @@ def run_state(workspace: Workspace, name: str) -> RunState:
         "backend": str(manifest.get("backend", "")),
         "plan": str(manifest.get("plan", "")),
         "started": str(manifest.get("started", "")),
-        "now": texts.now,
-        "kept": texts.kept,
         "problem": problem or str(manifest.get("problem") or ""),
     }

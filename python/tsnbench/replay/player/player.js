@@ -108,9 +108,24 @@ function drawNetwork() {
     context.fill();
     context.stroke();
     context.fillStyle = theme("--ink");
-    context.textAlign = "center";
-    context.fillText(node.name, x, y + 30);
+    const [, right, down, anchor] = nameSide(number, places);
+    context.textAlign = anchor;
+    context.fillText(node.name, x + right, y + down);
   }
+}
+
+// Where the name of a node stands: where none of its links is, and below it if possible.
+/** @type {[number, number, number, CanvasTextAlign][]} */
+const SIDES = [[Math.PI / 2, 0, 30, "center"], [-Math.PI / 2, 0, -20, "center"], [0, 19, 4, "left"], [Math.PI, -19, 4, "right"]];
+
+function nameSide(number, places) {
+  const [x, y] = places[number];
+  const ways = data.links.filter((ends) => ends.includes(number)).map(([a, b]) => {
+    const [u, v] = places[a === number ? b : a];
+    return Math.atan2(v - y, u - x);
+  });
+  const room = (side) => Math.min(...ways.map((way) => Math.abs(Math.atan2(Math.sin(way - side), Math.cos(way - side)))));
+  return SIDES.find(([side]) => room(side) > 0.7) ?? SIDES[0];
 }
 
 // A dash of the link's length of time: its head is where the first bit is, its tail where the last bit is.

@@ -30,9 +30,11 @@ export async function compare(parts) {
   const labels = found.runs.map((one) => one.label);
   // The charts are drawn as soon as they stand in the page, so nothing is waited for after they are made.
   const [ofRequirements, ofTexts] = await Promise.all([bars(names, labels), texts(names)]);
+  const agreed = found.agreements.filter((one) => one.agrees).length;
   const parts2 = [
     make("h2", { text: `${labels.length} runs side by side` }),
-    make("p", { class: found.agrees ? "good" : "", text: `${found.agreements.filter((one) => one.agrees).length} of ${found.agreements.length} quantities agree with ${labels[0]} within their tolerances.` }),
+    found.agreements.length ? make("p", { class: found.agrees ? "good" : "", text: `${agreed} of ${found.agreements.length} quantities agree with ${labels[0]} within their tolerances.` })
+      : make("p", { text: "The runs have no quantity in common that could agree." }),
     ...found.plans_differ.map((one) => make("p", { text: `${labels[one.run]} ran another Plan than ${labels[0]}: ${one.differences.join("; ")}` })),
     ofRequirements, delays(found, labels), curves(found, names, labels), agreements(found, labels), ofTexts,
     make("p", {}, "Equivalent command: ", make("code", { text: `tsnbench compare ${names.map(quoted).join(" ")}` })),
