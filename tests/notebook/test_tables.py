@@ -146,7 +146,7 @@ def test_a_study_shows_what_it_varies(study: Study) -> None:
     assert "first.yaml, all combinations, 10 repetitions" in text
     assert Cells(text).rows[1:] == [
         ["streams.loop.period", "100 us, 200 us"],
-        ["streams.video.payload", "drawn for each repetition: uniform"],
+        ["streams.video.payload", "drawn for each repetition: uniform from 100 B to 200 B"],
     ]
 
 

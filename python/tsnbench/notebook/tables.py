@@ -14,7 +14,7 @@ from tsnbench.quantities import count, micros, rate, some, time
 from tsnbench.runs.manifest import State
 from tsnbench.scenario.model.traffic import Periodic, Poisson, TokenBucket
 from tsnbench.sheet import Column, Sheet
-from tsnbench.studies.study_file import Listed
+from tsnbench.studies.study_file import Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,8 +107,10 @@ def study(shown: Study) -> str:
     """What a study varies, and how often it repeats each combination."""
     sheet = _sheet("varied path", "values")
     for one in shown.vary:
-        drawn = "" if isinstance(one, Listed) else type(one.distribution).__name__.lower()
-        values = some(one.texts, 6) if isinstance(one, Listed) else f"drawn for each repetition: {drawn}"
+        if isinstance(one, Drawn):
+            values = f"drawn for each repetition: {one.distribution}"
+        else:
+            values = some(one.texts, 6)
         sheet.rows.append([one.path, values])
     most = "at most " if shown.until else ""
     times = f"{most}{shown.repeat} repetition{'s' if shown.repeat != 1 else ''}"

@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import Any
 
 from tsnbench import steps
+from tsnbench.quantities import quantity, some
 from tsnbench.scenario.errors import ScenarioErrors, failure
 from tsnbench.scenario.kinds.combinators import Field, Fields, ListOf, MapOf, Record
 from tsnbench.scenario.kinds.values import Quantity, Text
@@ -67,6 +68,10 @@ class Uniform:
         count = (self.most - self.least) // self.step + 1
         return f"{self.least + self.step * (share * count >> 64)} {self.unit}".strip()
 
+    def __str__(self) -> str:
+        least, most = (quantity(one, self.unit).strip() for one in (self.least, self.most))
+        return f"uniform from {least} to {most}"
+
 
 @dataclass(frozen=True)
 class Normal:
@@ -87,6 +92,10 @@ class Normal:
         drawn = drawn if self.most is None else min(drawn, self.most)
         return f"{drawn} {self.unit}".strip()
 
+    def __str__(self) -> str:
+        mean, deviation = (quantity(one, self.unit).strip() for one in (self.mean, self.deviation))
+        return f"normal, mean {mean}, deviation {deviation}"
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -97,6 +106,9 @@ class Choice:
     def at(self, share: int) -> str:
         """The value at a share of 2^64."""
         return self.texts[share * len(self.texts) >> 64]
+
+    def __str__(self) -> str:
+        return f"one of {some(self.texts, 6)}"
 
 
 @dataclass(frozen=True)
