@@ -78,8 +78,7 @@ class Topology:
             for node in layer:
                 if node != begin and self.nodes[node].kind != "bridge":
                     continue
-                for link in self.nodes[node].links.values():
-                    peer = link.other(node)[0]
+                for peer in dict.fromkeys(own.other(node)[0] for own in self.nodes[node].links.values()):
                     if peer not in count:
                         following[peer] = following.get(peer, 0) + count[node]
                         before.setdefault(peer, node)

@@ -9,9 +9,11 @@ from tsnbench.exports.inet_import.mechanisms.ports import Port, table
 from tsnbench.exports.inet_import.model import Model, duration, ppm
 from tsnbench.exports.inet_import.parameters import Setting
 from tsnbench.exports.scenario_text import flow
+from tsnbench.sheet import csv_text
 
 _OSCILLATED = frozenset({"OscillatorBasedClock", "SettableClock", "MultiClock"})
-_RECORD = Fraction(1, 1000)
+MOST_CHANGES = 100_000
+"""Rows of a trace."""
 
 
 def clocks(model: Model, ports: list[Port]) -> list[str]:
@@ -64,7 +66,10 @@ def _clock(model: Model, node: str) -> dict[str, object]:
     if drift is not None:
         keys |= _drift(model, drift, "drift", "drift-within")
     if kind == "RandomDriftOscillator":
-        keys |= _wander(model, oscillator)
+        wander = _wander(model, node, oscillator)
+        if "trace" in wander:
+            keys.clear()
+        keys |= wander
     tick = parameters.number(f"{oscillator}.nominalTickLength", "ns")
     if tick is not None and tick >= 1:
         keys["granularity"] = f"{round(tick)} ns"
@@ -100,34 +105,51 @@ def _half_width(node: Node, scope: Scope) -> Fraction | None:
     return high if low == -high else None
 
 
-def _wander(model: Model, oscillator: str) -> dict[str, object]:
+def _wander(model: Model, node: str, oscillator: str) -> dict[str, object]:
+    """A random walk: as such where it has no limits and a constant interval, and else drawn here."""
     parameters = model.parameters
     change = parameters.setting(f"{oscillator}.driftRateChange")
     every = parameters.setting(f"{oscillator}.changeInterval")
     if change is None or every is None:
         return {}
-    for limit in ("driftRateChangeLowerLimit", "driftRateChangeUpperLimit"):
-        model.lose_setting("limits of a random walk", parameters.setting(f"{oscillator}.{limit}"))
+    limits = [
+        parameters.number(f"{oscillator}.driftRateChange{end}Limit", "ppm") for end in ("Lower", "Upper")
+    ]
     _, step = _spread(model, change)
-    interval: Fraction | None
-    try:
-        interval = quantity(evaluate(every.node, parameters.scope(every))).to("s")
-    except VaryingError:
-        interval = _middle(model, every)
-    if step is None or not interval:
-        model.lose_setting("a random walk of another form", change)
-        return {}
-    return {"wander": flow({"step": ppm(step), "every": duration(interval)})}
+    if step is not None and limits == [None, None]:
+        try:
+            interval = quantity(evaluate(every.node, parameters.scope(every))).to("s")
+            return {"wander": flow({"step": ppm(step), "every": duration(interval)})}
+        except VaryingError:
+            pass
+    name = f"{model.names[node]}-clock.csv"
+    model.files[name] = _walk(model, oscillator, change, every, limits)
+    model.decide("random walks of oscillators with limits or random intervals; drawn here", model.names[node])
+    return {"trace": name}
 
 
-def _middle(model: Model, setting: Setting) -> Fraction | None:
-    """The mean of an interval that is drawn uniformly."""
-    node, scope = setting.node, model.parameters.scope(setting)
-    if node.kind != "call" or node.text != "uniform":
-        return None
-    low, high = (quantity(evaluate(part, scope)).to("s") for part in node.parts[:2])
-    model.decide("random intervals between changes of a drift; written: their mean", setting.place)
-    return (low + high) / 2
+def _walk(
+    model: Model, oscillator: str, change: Setting, every: Setting, limits: list[Fraction | None]
+) -> str:
+    """Drifts in ppm from later times on, as a table."""
+    parameters, draw = model.parameters, model.draw(oscillator)
+    low, high = (None if one is None else float(one) for one in limits)
+    first = parameters.setting(f"{oscillator}.initialDriftRate")
+
+    def drawn(setting: Setting, unit: str) -> float:
+        return quantity(evaluate(setting.node, parameters.scope(setting, 0.0, draw))).real(unit)
+
+    begin = 0.0 if first is None else drawn(first, "ppm")
+    now, walked = 0.0, 0.0
+    rows: list[tuple[str, str]] = []
+    while now < float(model.limit) and len(rows) < MOST_CHANGES:
+        rows.append((f"{now:.9f}", f"{begin + walked:.6f}"))
+        now += max(drawn(every, "s"), 1e-6)
+        walked += drawn(change, "ppm")
+        # INET limits the walk, and not the drift.
+        walked = walked if low is None else max(walked, low)
+        walked = walked if high is None else min(walked, high)
+    return csv_text(("t_s", "drift_ppm"), rows)
 
 
 def _uses(model: Model, node: str) -> bool:
@@ -203,6 +225,8 @@ def _gptp(model: Model, master: str, ports: list[Port]) -> dict[str, object]:
         value = model.parameters.number(f"{path}.{key}", "s")
         default = Fraction(1, 8) if word == "sync-interval" else Fraction(1)
         keys[word] = duration(value if value is not None else default)
+    # INET's servo steps the clock at each Sync.
+    keys["servo"] = "{step_threshold: 1 ns, first_step_threshold: 1 ns}"
     pcps = [pcp for port in ports if (pcp := _pcp_of_gptp(model, port)) is not None]
     if pcps:
         keys["pcp"] = pcps[0]

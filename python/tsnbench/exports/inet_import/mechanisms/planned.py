@@ -183,8 +183,10 @@ def _survives(model: Model, row: dict[str, Value], stream: Stream, setting: Sett
                 if key.startswith("node")
                 else _link_parts(model, of, stream, setting)
             )
-            if parts:
-                # Failures of several lists with one number are one kind here, which demands more.
+            if most > 1 and most in found:
+                # Any one of two lists is any one of both together; any two of each is not.
+                model.lose(f"a second list of which any {most} fail", setting.place)
+            elif parts:
                 found.setdefault(most, {}).update(dict.fromkeys(parts))
     return [flow({"any": most, "of": listed(parts)}) for most, parts in sorted(found.items())]
 
