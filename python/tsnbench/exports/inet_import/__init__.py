@@ -146,6 +146,7 @@ def _written(model: Model, file: str, config: str, options: dict[str, Entry], va
     paths.paths(model)
     egress = ports.ports(model)
     ports.prioritise(model, egress)
+    ports.saturate(model, egress)
     metered = filtering.policing(model, egress)
     queues, shapers = writing.shapers(model, egress)
     until, drain = writing.stops(model)

@@ -30,6 +30,8 @@ class Stream:
     """Time in ns and payload in octets of each packet, where these are sampled."""
     stop: Fraction | None = None
     """When it ends, in s."""
+    period: Fraction = Fraction(0)
+    """The exact period in s, if it has one."""
     payload: int = 0
     """Octets of its largest UDP payload."""
     identified: str = ""

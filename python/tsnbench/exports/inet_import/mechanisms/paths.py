@@ -8,6 +8,7 @@ from tsnbench.exports.inet_import.language.expressions import Value
 from tsnbench.exports.inet_import.mechanisms.filters import matches
 from tsnbench.exports.inet_import.model import Model, Stream
 from tsnbench.exports.inet_import.parameters import of_row
+from tsnbench.exports.inet_import.topology import Link
 from tsnbench.exports.scenario_text import flow, listed
 
 MOST_PATHS = 64
@@ -20,6 +21,8 @@ class _Walk:
 
     stream: Stream
     paths: list[list[str]] = field(default_factory=list)
+    hops: list[list[str]] = field(default_factory=list)
+    """The same paths in the words of a scenario, without the talker."""
     merges: dict[str, None] = field(default_factory=dict)
     split: bool = False
 
@@ -48,15 +51,15 @@ def _table(model: Model, node: str) -> list[dict[str, Value]]:
 
 
 def _via(model: Model, walk: _Walk) -> None:
-    path = walk.paths[0]
+    path, hops = walk.paths[0], walk.hops[0]
     shortest, only = model.topology.shortest(path[0], path[-1])
-    if not only or shortest != path:
-        walk.stream.keys["via"] = listed(model.names[node] for node in path[1:-1])
+    if not only or shortest != path or any("#" in one for one in hops):
+        walk.stream.keys["via"] = listed(hops if "#" in hops[-1] else hops[:-1])
 
 
 def _members(model: Model, walk: _Walk) -> None:
     stream = walk.stream
-    written = [listed(model.names[node] for node in path[1:-1]) for path in walk.paths]
+    written = [listed(hops if "#" in hops[-1] else hops[:-1]) for hops in walk.hops]
     keys: dict[str, object] = {"paths": listed(written)}
     merges = list(walk.merges)
     if merges:
@@ -65,8 +68,6 @@ def _members(model: Model, walk: _Walk) -> None:
     # The window of INET's merger.
     keys["history"] = 10
     stream.keys["frer"] = flow(keys)
-    # Members have VLANs of their own in INET, which are no part of the scenario.
-    stream.vlan = None
 
 
 def _from_talker(model: Model, manual: dict[str, list[dict[str, Value]]], walk: _Walk) -> None:
@@ -74,13 +75,13 @@ def _from_talker(model: Model, manual: dict[str, list[dict[str, Value]]], walk: 
     name = stream.identified
     if model.topology.nodes[stream.talker].apps:
         # The device of a pair is before its switch, which looks up the path.
-        _forward(model, manual, walk, [stream.talker], -1, stream.vlan or 0)
+        _forward(model, manual, walk, ([stream.talker], []), -1, stream.vlan or 0)
         return
     for out in _split(model, stream.talker, name, walk):
         tag = _encoded(model, stream.talker, out)
         vlan = tag if tag is not None else (stream.vlan or 0)
         for number in model.topology.nodes[stream.talker].links:
-            _step(model, manual, walk, [stream.talker], number, vlan)
+            _step(model, manual, walk, ([stream.talker], []), number, vlan)
 
 
 def _split(model: Model, node: str, name: str, walk: _Walk) -> list[str]:
@@ -111,44 +112,53 @@ def _step(
     model: Model,
     manual: dict[str, list[dict[str, Value]]],
     walk: _Walk,
-    before: list[str],
+    so_far: tuple[list[str], list[str]],
     number: int,
     vlan: int,
 ) -> None:
-    """A frame leaves the last node over an interface."""
+    """A frame leaves the last node over an interface; ``so_far``: nodes, and hops."""
+    before, hops = so_far
     link = model.topology.nodes[before[-1]].links.get(number)
     if link is None or len(walk.paths) >= MOST_PATHS or len(before) > MOST_HOPS:
         return
     node, arrived = link.other(before[-1])
-    path = [*before, node]
+    path, hops = [*before, node], [*hops, _hop(model, before[-1], node, link)]
     if node in before:
         return
     name = _decoded(model, node, arrived, vlan, walk.stream)
     if node in walk.stream.listeners:
         _split(model, node, name, walk)
         walk.paths.append(path)
+        walk.hops.append(hops)
         return
     if model.topology.nodes[node].kind == "bridge":
-        _forward(model, manual, walk, path, arrived, vlan)
+        _forward(model, manual, walk, (path, hops), arrived, vlan)
+
+
+def _hop(model: Model, begin: str, end: str, link: Link) -> str:
+    """A node, with the number of the link over which it is reached if there are several."""
+    same = [one for one in model.topology.links if {node for node, _ in one.ends} == {begin, end}]
+    number = f"#{same.index(link) + 1}" if len(same) > 1 else ""
+    return f"{model.names[end]}{number}"
 
 
 def _forward(
     model: Model,
     manual: dict[str, list[dict[str, Value]]],
     walk: _Walk,
-    path: list[str],
+    so_far: tuple[list[str], list[str]],
     arrived: int,
     vlan: int,
 ) -> None:
-    """The last node of the path passes a frame on."""
-    node = path[-1]
+    """The last node of a path passes a frame on."""
+    node = so_far[0][-1]
     name = _decoded(model, node, arrived, vlan, walk.stream)
     for out in _split(model, node, name, walk):
         tag = _encoded(model, node, out)
         leaves = vlan if tag is None else tag
         for following in _leaving(model, manual[node], walk.stream, leaves):
             if following != arrived:
-                _step(model, manual, walk, path, following, leaves)
+                _step(model, manual, walk, so_far, following, leaves)
 
 
 def _decoded(model: Model, node: str, arrived: int, vlan: int, stream: Stream) -> str:

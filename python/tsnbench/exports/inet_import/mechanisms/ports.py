@@ -45,6 +45,8 @@ class Port:
     express: bool = False
     """Whether the highest class preempts the others."""
     ats: dict[str, object] = field(default_factory=dict)
+    saturated: set[int] = field(default_factory=set)
+    """Classes that a saturating talker fills: the limits of their queues are its backlog."""
 
     def class_of(self, stream: Stream) -> int:
         """The class of a stream's frames here."""
@@ -223,6 +225,35 @@ def table(port: Port, model: Model) -> dict[int, int]:
     return kept or {0: 0}
 
 
+def saturate(model: Model, found: list[Port]) -> None:
+    """Sources whose period is the time of a frame on their link have always a frame to send."""
+    for stream in model.streams:
+        own = [port for port in found if port.node == stream.talker]
+        if not stream.period or len(own) != 1:
+            continue
+        number, link = next(iter(model.topology.nodes[stream.talker].links.items()))
+        bps = next(bps for end, bps in zip(link.ends, link.rates, strict=True) if end[0] == stream.talker)
+        # The period of a source has whole ps.
+        needed = Fraction(8 * (stream.frame + 20), bps) if number == own[0].number else Fraction(0)
+        if int(stream.period * 10**12) != int(needed * 10**12):
+            if round(stream.period * 10**9) != stream.period * 10**9:
+                model.decide("periods that are no whole ns; written: the nearest", stream.name)
+            continue
+        if stream.stop is not None:
+            # INET's source looks at the time of the packet before.
+            stream.stop -= stream.period
+        del stream.keys["period"]
+        stream.keys["saturating"] = "true"
+        number = own[0].class_of(stream)
+        path = own[0].queues[number]
+        count, _ = _limit(model, path, model.parameters.text(f"{path}.typename", "PacketQueue"))
+        if count < 1000:
+            own[0].saturated.add(number)
+            if count != 2:
+                stream.keys["backlog"] = count
+        model.decide("sources as fast as their link; written: saturating", stream.name)
+
+
 def settings(model: Model, port: Port) -> dict[str, str]:
     """The keys of a port under ``shapers``, as text."""
     found: dict[str, str] = {}
@@ -250,7 +281,9 @@ def settings(model: Model, port: Port) -> dict[str, str]:
 def _limits(model: Model, port: Port) -> dict[str, object]:
     frames: set[int] = set()
     octets: set[int] = set()
-    for path in port.queues:
+    for number, path in enumerate(port.queues):
+        if number in port.saturated and len(port.queues) > len(port.saturated):
+            continue
         kind = model.parameters.text(f"{path}.typename", "PacketQueue")
         count, size = _limit(model, path, kind)
         frames.add(count)

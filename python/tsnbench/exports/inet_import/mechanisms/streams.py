@@ -189,7 +189,7 @@ def _rows(model: Model, stream: Stream, when: Timing, source: str, names: tuple[
         place = setting.place if setting is not None else ""
         model.decide(f"intervals or lengths {what}; sampled into a recording", place)
         return
-    if round(when.period * 10**9) != when.period * 10**9 and when.kind != "poisson":
+    if round(when.period * 10**9) != when.period * 10**9 and when.kind == "jitter":
         model.decide("periods that are no whole ns; written: the nearest", stream.app.partition(".")[2])
     if when.kind == "poisson":
         keys["poisson"] = f"{{mean-interval: {duration(when.period)}}}"
@@ -202,6 +202,7 @@ def _rows(model: Model, stream: Stream, when: Timing, source: str, names: tuple[
         if when.jitter:
             keys["jitter"] = duration(when.jitter)
     stream.stop = when.stop
+    stream.period = when.period if when.kind == "periodic" else Fraction(0)
 
 
 def _named(

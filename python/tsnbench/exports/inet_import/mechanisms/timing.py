@@ -12,6 +12,8 @@ from tsnbench.exports.inet_import.language.expressions import Node, VaryingError
 from tsnbench.exports.inet_import.model import Model
 from tsnbench.exports.inet_import.parameters import Setting
 
+DRAIN = Fraction(1, 10)
+"""A scenario's default, in s."""
 MOST_PACKETS = 1_048_576
 """Packets of a recording; the scenario takes no more."""
 
@@ -65,6 +67,9 @@ def timing(model: Model, source: str, interval: str, offset: str) -> Timing | No
         found = _jittered(model, setting, node, begin)
         if found is not None:
             stop = None if until is None else _ns(until) + found.period
+            # Every instant between the last release and the next one says the same: here a drain of 100 ms.
+            if stop is not None and _ns(until or stop) < model.limit - DRAIN <= stop:
+                stop = model.limit - DRAIN
             return Timing("jitter", found.period, found.offset, stop, found.jitter)
     return Timing("sampled", Fraction(0), start or Fraction(0))
 
