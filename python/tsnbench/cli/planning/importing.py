@@ -20,6 +20,7 @@ from tsnbench.exports.engine import experiment as experiment_of_engine
 from tsnbench.exports.engine import files
 from tsnbench.foreign_files import recognise
 from tsnbench.foreign_files.formats import unsuitable
+from tsnbench.runs.errors import writing
 
 app = typer.Typer(
     cls=Group, help="Print a scenario from files of other tools.", no_args_is_help=True, rich_markup_mode=None
@@ -128,6 +129,8 @@ def inet(
             sys.stdout.write(made.text)
             return
         files = {"scenario.yaml": made.text, **made.files}
+        with writing(into):
+            into.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             if not _is_same(into / name, text.encode()):
                 write_new(into / name, text, "hint: name another folder with --into, or remove this file")

@@ -179,7 +179,9 @@ def prioritise(model: Model, found: list[Port]) -> None:
     special = [
         port
         for port in found
-        if port.kind in ("filters", "vlan") and port.classes > 1 and carries(model, port)
+        if port.kind in ("filters", "vlan")
+        and carries(model, port)
+        and len({port.class_of(stream) for stream in model.streams}) > 1
     ]
     if not special:
         return
