@@ -19,6 +19,7 @@ from tsnbench.exports.inet_import import scenario
 from tsnbench.exports.inet_import.language import ini
 from tsnbench.foreign import read_json
 from tsnbench.planning import plan
+from tsnbench.runs import Run
 from tsnbench.scenario import load_variants
 
 INET = os.environ.get("TSNBENCH_INET_SOURCE")
@@ -65,12 +66,16 @@ class Measured:
         count = self.of(stream)["count"]
         return float(count["lost"] / count["sent"])
 
+    def times(self, stream: str, stage: str) -> pl.DataFrame:
+        """The number and the time in ns of each frame of a stream at a stage."""
+        seen = Run.open(self.run).observations()
+        own = seen.filter((pl.col("stream") == stream) & (pl.col("stage") == stage))
+        return own.group_by("seq").agg(pl.col("t_ns").min())
+
     def released(self, stream: str) -> float:
-        """The longest time in us from the application's release to the arrival."""
-        table = pl.read_parquet(self.run / "frames.parquet")
-        name = next(one for one in table.columns if one in ("send_ns", "release_ns"))
-        frames = table.filter(pl.col("stream") == stream)
-        return float((frames["rx_ns"] - frames[name]).max()) / 1000  # type: ignore[arg-type]
+        """The longest time in us from the application to the listener."""
+        both = self.times(stream, "send").join(self.times(stream, "rx"), on="seq", suffix="_rx")
+        return float((both["t_ns_rx"] - both["t_ns"]).max()) / 1000  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +128,7 @@ def unpoliced(run: Measured) -> None:
 def shaped(run: Measured) -> None:
     """The shapers pass 42.64 and 21.32 Mbit/s with preamble and gap."""
     for stream, most in (("best-effort", 42.64e6), ("video", 21.32e6)):
-        table = pl.read_parquet(run.run / "frames.parquet").filter(pl.col("stream") == stream)
-        arrivals = table["rx_ns"].drop_nulls().sort()
+        arrivals = run.times(stream, "rx")["t_ns"].sort()
         # Over half a second with the most arrivals; a frame takes 1070 octets on the wire.
         frames = max(
             (arrivals <= at + 500_000_000).sum() - (arrivals < at).sum()
