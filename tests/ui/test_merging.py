@@ -132,6 +132,16 @@ def test_texts_of_two_runs_of_one_file_are_those_that_were_run(page: Page, serve
     expect(page.get_by_role("region", name="Merge").get_by_role("status")).to_have_text("1 difference")
 
 
+def test_runs_without_a_common_listener_are_not_said_to_agree(
+    page: Page, server: Server, runs: list[str]
+) -> None:
+    (server.folder / "other.yaml").write_text(OTHER.replace("from: one, to: two", "from: two, to: one"))
+    tsnbench("run", "other.yaml", "--into", "apart", cwd=server.folder)
+    page.goto(at(server, compare=f"{runs[0]}|apart"))
+    expect(page.locator("#view-compare")).to_contain_text("The runs have no quantity in common")
+    expect(page.locator("#view-compare")).not_to_contain_text("quantities agree")
+
+
 def test_a_run_folder_without_a_text_says_so(page: Page, server: Server) -> None:
     tsnbench("run", "other.yaml", "--into", "old", cwd=server.folder)
     (server.folder / "old/scenario.yaml").unlink()

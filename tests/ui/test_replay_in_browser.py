@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,3 +70,18 @@ def test_what_is_shown_is_saved_as_a_gif(player: Page, tmp_path: Path) -> None:
     assert paper is None or max(pictures[0].getcolors(1 << 20) or [])[1] == paper
     expect(player.locator("#gif-said")).to_have_text("saved")
     assert player.evaluate(NOW) == before
+
+
+def test_the_name_of_a_node_stands_where_none_of_its_links_is(player: Page) -> None:
+    side = """(ways) => {
+        const [own, ...others] = data.nodes.map((_, number) => number);
+        const links = data.links;
+        data.links = ways.map((_, number) => [own, others[number]]);
+        const places = [[0, 0], ...ways.map((way) => [100 * Math.cos(way), 100 * Math.sin(way)])];
+        const [found] = nameSide(own, places);
+        data.links = links;
+        return found;
+    }"""
+    down, up = math.pi / 2, -math.pi / 2
+    for ways, wanted in [([], down), ([0.0], down), ([down], up), ([up], down), ([down, up], 0.0)]:
+        assert player.evaluate(side, ways) == wanted, ways
