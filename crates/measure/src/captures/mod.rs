@@ -1,8 +1,10 @@
 //! Captures of both sides to measures: both are read in step, so that only frames under way are in memory.
 
+mod by_content;
 mod captured_frame;
 mod contents;
 mod copies;
+mod numbering;
 mod probe;
 pub mod protocols;
 mod side;

@@ -3,7 +3,8 @@
 
 use super::captured_frame::CapturedFrame;
 use super::contents::Contents;
-use super::streams::{Known, Numbering, Streams};
+use super::numbering::Numbering;
+use super::streams::{Known, Streams};
 use super::{End, side::Side};
 use crate::Error;
 use crate::flow::{FlowKey, VisibleFields};

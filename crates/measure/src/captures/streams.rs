@@ -1,31 +1,22 @@
 //! The streams in captures: identifies a frame's stream and number, and pairs its sightings.
 
 use super::End;
+use super::by_content::ByContent;
 use super::captured_frame::{CapturedFrame, Number};
 use super::copies::RecentNumbers;
+use super::numbering::{Numbering, WholeNumbers};
 use crate::flow::{FlowKey, VisibleFields};
-use crate::pair::{FrameSink, Path, WINDOW};
+use crate::pair::{FrameSink, Path};
 use crate::report::{Identification, Ignored};
 use crate::statistics::path_statistics::PathOptions;
 use crate::statistics::scale::Scale;
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
 use tsn_wire::dissect::Dissected;
 use tsn_wire::recognise::{self, Format};
 use tsn_wire::telegram;
 
 /// Streams of our own payload with numbers below this are looked up in a table.
 const SMALL_STREAMS: usize = 1 << 16;
-/// States of a GOOSE control block that are remembered.
-const MOST_STATES: usize = 16;
-
-/// The format of a stream's frames, and the state that is needed to number them.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Numbering {
-    pub(super) format: Format,
-    pub(super) frames_per_cycle: u32,
-    pub(super) scale: Scale,
-}
 
 /// What the begins of both sides show about their streams.
 #[derive(Clone)]
@@ -44,33 +35,14 @@ struct Stream {
     name: String,
     numbering: Numbering,
     path: Path,
-    /// The last whole number of each side, for numbers of few bits.
-    last: [Option<u64>; 2],
-    hashed: Hashed,
+    numbers: WholeNumbers,
+    by_content: ByContent,
     /// The numbers of copies at each side, for frames that only their hash identifies.
     copies: [RecentNumbers; 2],
-    /// GOOSE: the last states with the numbers of their first frames.
-    states: VecDeque<(u32, u64)>,
     /// Whether the sending side observed the stream.
     sent: bool,
     /// Frames that arrived before the sending side observed the stream.
     rx_only: u64,
-}
-
-/// Sightings of frames that only their hash identifies: the n-th of equal frames at one side is the n-th at the
-/// other.
-#[derive(Default)]
-struct Hashed {
-    next: u64,
-    /// Sent frames that wait: numbers by hash.
-    sent: FxHashMap<u64, VecDeque<u64>>,
-    sent_by_age: VecDeque<(u64, u64)>,
-    /// Arrived frames that wait until the sending side is read up to them.
-    arrived: FxHashMap<u64, VecDeque<(Option<i64>, u32)>>,
-    arrived_by_age: VecDeque<u64>,
-    /// Hashes of frames that were paired a short time ago: an arrival that nothing waits for is a copy.
-    paired: FxHashMap<u64, u32>,
-    paired_by_age: VecDeque<u64>,
 }
 
 /// All streams of both sides.
@@ -112,7 +84,7 @@ impl Streams {
         {
             let known = self.own.get(own.stream as usize).copied().flatten();
             let stream = known.unwrap_or_else(|| self.look_up_own(own.stream, frame, end));
-            let number = self.all[stream as usize].whole(own.seq, Format::Tsnbench.modulus(), end);
+            let number = self.all[stream as usize].numbers.nearest(own.seq, Format::Tsnbench.modulus(), end);
             return (stream, number.into());
         }
         self.identify_other(frame, end)
@@ -145,7 +117,7 @@ impl Streams {
             let hash = frame.invariant_hash(self.known.hash_octets);
             return (place, if format == Format::Ptp { number } else { Some(hash) }.into());
         }
-        let whole = number.and_then(|number| stream.whole_of(format, number, end));
+        let whole = number.and_then(|number| stream.numbers.of(&mut stream.numbering, number, end));
         let number = whole.map(|whole| stream.numbering.scale.consecutive(whole));
         let more = counter.map_or(0, |counter| counter.more);
         (
@@ -200,10 +172,9 @@ impl Streams {
             name,
             numbering,
             path,
-            last: [None; 2],
-            hashed: Hashed::default(),
+            numbers: WholeNumbers::default(),
+            by_content: ByContent::default(),
             copies: Default::default(),
-            states: VecDeque::new(),
             sent: false,
             rx_only: 0,
         });
@@ -223,7 +194,7 @@ impl Streams {
         }
         match event.number {
             Number::One(hash) if stream.numbering.format == Format::Unknown => {
-                stream.tx_hashed(hash, event, out)
+                stream.by_content.tx(hash, event, &mut stream.path, out)
             }
             Number::One(number) => stream.path.tx(number, event.t_ns, event.octets, out),
             Number::Several(number, more) => {
@@ -242,7 +213,7 @@ impl Streams {
         stream.rx_only += u64::from(!stream.sent);
         match event.number {
             Number::One(hash) if stream.numbering.format == Format::Unknown => {
-                stream.rx_hashed(hash, event, out)
+                stream.by_content.rx(hash, event, &mut stream.path, out)
             }
             Number::One(number) | Number::Several(number, _) => {
                 stream.path.rx(number, event.t_ns, event.octets, out)
@@ -261,9 +232,7 @@ impl Streams {
     /// Ends the pairing after the last frame.
     pub(super) fn finish(&mut self, out: &mut impl FrameSink) {
         for stream in &mut self.all {
-            for hash in std::mem::take(&mut stream.hashed.arrived_by_age) {
-                stream.give_up_arrival(hash);
-            }
+            stream.by_content.finish(&mut stream.path);
             stream.path.finish(out);
         }
     }
@@ -327,228 +296,5 @@ impl Stream {
         for more in 1..=u64::from(more) {
             self.path.covered(number.saturating_add(more), out);
         }
-    }
-
-    /// The whole number of a frame of this format.
-    fn whole_of(&mut self, format: Format, number: u64, end: End) -> Option<u64> {
-        if format == Format::Goose {
-            return self.whole_of_state(number, end);
-        }
-        let mut modulus = self.numbering.scale.modulus;
-        if format == Format::SampledValues
-            && modulus == format.modulus()
-            && let Some(last) = self.last[end as usize].filter(|last| number < last / 2)
-        {
-            // The second ended here.
-            modulus = last.saturating_add(self.numbering.scale.step);
-            self.numbering.scale.modulus = modulus;
-        }
-        self.whole(number, modulus, end)
-    }
-
-    /// The whole number of a GOOSE message: the numbers of a new state follow those of the state before. A state that
-    /// was not observed counts as one missing message.
-    fn whole_of_state(&mut self, number: u64, end: End) -> Option<u64> {
-        let (state, sequence) = ((number >> 32) as u32, number & 0xffff_ffff);
-        let known = self.states.iter().find(|(known, _)| *known == state).map(|(_, begin)| *begin);
-        // A device that begins again counts from 1, in state 1.
-        let again = |begin: &u64| {
-            sequence < 2
-                && self.last[end as usize].is_some_and(|last| last > begin.saturating_add(sequence + 1))
-        };
-        let begin = match known.filter(|begin| !again(begin)) {
-            Some(begin) => begin,
-            None => {
-                let highest = self.last.iter().flatten().max().copied();
-                let before = self.states.back().map_or(state, |(last, _)| *last);
-                let skipped = state.saturating_sub(before.saturating_add(1));
-                let next = highest.map_or(0, |highest| highest.saturating_add(1 + u64::from(skipped)));
-                let begin = if state > before { next } else { next.saturating_sub(sequence) };
-                self.states.retain(|(known, _)| *known != state);
-                self.states.push_back((state, begin));
-                if self.states.len() > MOST_STATES {
-                    self.states.pop_front();
-                }
-                begin
-            }
-        };
-        let whole = begin.checked_add(sequence)?;
-        let last = &mut self.last[end as usize];
-        *last = (*last).max(Some(whole));
-        Some(whole)
-    }
-
-    /// The whole number of a number that begins again with 0 at `modulus` (0: 2^64): the nearest one to the last number
-    /// of its side (or else of the other side).
-    #[inline(always)]
-    fn whole(&mut self, number: u64, modulus: u64, end: End) -> Option<u64> {
-        if modulus == 0 {
-            return Some(number);
-        }
-        let reference = self.last[end as usize].or(self.last[1 - end as usize]);
-        let whole = match reference {
-            None => number,
-            Some(last) if modulus.is_power_of_two() => {
-                let unused = modulus.leading_zeros() + 1;
-                let step = (number.wrapping_sub(last) << unused).cast_signed() >> unused;
-                last.checked_add_signed(step)?
-            }
-            Some(last) => {
-                let number = number % modulus;
-                let ahead = (number + modulus - last % modulus) % modulus;
-                if ahead > modulus / 2 {
-                    last.checked_sub(modulus - ahead)?
-                } else {
-                    last.checked_add(ahead)?
-                }
-            }
-        };
-        self.last[end as usize] = Some(whole);
-        Some(whole)
-    }
-
-    /// Counts an arrival that nothing waits for: a copy if its frame was paired a short time ago.
-    fn give_up_arrival(&mut self, hash: u64) {
-        let statistics = &mut self.path.statistics;
-        if self.hashed.paired.contains_key(&hash) {
-            statistics.duplicate += 1;
-        } else {
-            statistics.unmatched_rx += 1;
-        }
-    }
-
-    fn tx_hashed(&mut self, hash: u64, event: &CapturedFrame, out: &mut impl FrameSink) {
-        let hashed = &mut self.hashed;
-        let number = hashed.next;
-        hashed.next += 1;
-        self.path.tx(number, event.t_ns, event.octets, out);
-        if let Some((t_ns, octets)) = take(&mut hashed.arrived, hash) {
-            // The frame arrived a short time ago, so the search begins at the end.
-            if let Some(place) = hashed.arrived_by_age.iter().rposition(|waiting| *waiting == hash) {
-                hashed.arrived_by_age.remove(place);
-            }
-            hashed.pair(hash);
-            self.path.rx(number, t_ns, octets, out);
-            return;
-        }
-        hashed.sent.entry(hash).or_default().push_back(number);
-        hashed.sent_by_age.push_back((number, hash));
-        while let Some((oldest, hash)) = hashed.sent_by_age.front().copied() {
-            // A frame leaves the window if it has been paired already, or if it is too old for the window.
-            let waits = hashed.sent.get(&hash).is_some_and(|queue| queue.front() == Some(&oldest));
-            if waits && number - oldest < WINDOW {
-                break;
-            }
-            hashed.sent_by_age.pop_front();
-            if waits {
-                take(&mut hashed.sent, hash);
-            }
-        }
-    }
-
-    fn rx_hashed(&mut self, hash: u64, event: &CapturedFrame, out: &mut impl FrameSink) -> Option<i64> {
-        let hashed = &mut self.hashed;
-        if let Some(number) = take(&mut hashed.sent, hash) {
-            hashed.pair(hash);
-            return self.path.rx(number, event.t_ns, event.octets, out);
-        }
-        hashed.arrived.entry(hash).or_default().push_back((event.t_ns, event.octets));
-        hashed.arrived_by_age.push_back(hash);
-        if hashed.arrived_by_age.len() as u64 > WINDOW
-            && let Some(oldest) = hashed.arrived_by_age.pop_front()
-        {
-            take(&mut hashed.arrived, oldest);
-            self.give_up_arrival(oldest);
-        }
-        None
-    }
-}
-
-impl Hashed {
-    /// Remembers that a frame with this hash was paired.
-    fn pair(&mut self, hash: u64) {
-        *self.paired.entry(hash).or_default() += 1;
-        self.paired_by_age.push_back(hash);
-        if self.paired_by_age.len() as u64 > WINDOW
-            && let Some(oldest) = self.paired_by_age.pop_front()
-            && let Some(times) = self.paired.get_mut(&oldest)
-        {
-            *times -= 1;
-            if *times == 0 {
-                self.paired.remove(&oldest);
-            }
-        }
-    }
-}
-
-/// The oldest waiting frame with this hash.
-fn take<T>(waiting: &mut FxHashMap<u64, VecDeque<T>>, hash: u64) -> Option<T> {
-    let queue = waiting.get_mut(&hash)?;
-    let oldest = queue.pop_front();
-    if queue.is_empty() {
-        waiting.remove(&hash);
-    }
-    oldest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tsn_wire::dissect::dissect;
-    use tsn_wire::link::Link;
-
-    /// Streams; the first has frames that only their hash identifies.
-    fn hashed() -> Streams {
-        let visible = VisibleFields { source: true, destination: true, tag: true };
-        let known = Known {
-            visible,
-            formats: FxHashMap::default(),
-            aliases: FxHashMap::default(),
-            hash_octets: usize::MAX,
-        };
-        let options = PathOptions { path: 9, ..PathOptions::default() };
-        let mut streams = Streams::new(known, false, options);
-        let octets = [b"\x02\0\0\0\0\x01\x02\0\0\0\0\x07\x88\xb5".as_slice(), &[1; 46]].concat();
-        let (stream, number) = streams.identify(&dissect(Link::Ethernet, &octets, 60).unwrap(), End::Tx);
-        assert!(stream == 0 && number.first().is_some());
-        streams
-    }
-
-    fn sighting(hash: u64, t_ns: i64) -> CapturedFrame {
-        CapturedFrame { t_ns: Some(t_ns), at: t_ns, stream: 0, number: Number::One(hash), octets: 64 }
-    }
-
-    /// Sends this many frames, all different.
-    fn send_others(streams: &mut Streams, count: u64) {
-        (0..count).for_each(|n| streams.tx(&sighting(1_000 + n, 500), &mut ()));
-    }
-
-    #[test]
-    fn the_first_of_equal_frames_here_is_the_first_there_while_the_window_holds_it() {
-        let mut streams = hashed();
-        streams.tx(&sighting(7, 100), &mut ());
-        send_others(&mut streams, WINDOW - 1);
-        assert_eq!(streams.rx(&sighting(7, 1_000), &mut ()), Some(900));
-
-        // The second frame is one number more than the window holds: the first is given up.
-        let mut streams = hashed();
-        streams.tx(&sighting(7, 100), &mut ());
-        send_others(&mut streams, WINDOW - 1);
-        streams.tx(&sighting(7, 600), &mut ());
-        assert_eq!(streams.rx(&sighting(7, 1_000), &mut ()), Some(400));
-    }
-
-    #[test]
-    fn as_many_arrivals_as_the_window_holds_wait_for_the_sending_side() {
-        let mut streams = hashed();
-        (0..WINDOW).for_each(|hash| assert_eq!(streams.rx(&sighting(hash, 1_000), &mut ()), None));
-        assert_eq!(streams.all[0].path.statistics.unmatched_rx, 0);
-        // One more frame, and the oldest is given up.
-        streams.rx(&sighting(WINDOW, 1_000), &mut ());
-        assert_eq!(streams.all[0].path.statistics.unmatched_rx, 1);
-        [0, 1, WINDOW].into_iter().for_each(|hash| streams.tx(&sighting(hash, 100), &mut ()));
-        streams.finish(&mut ());
-        let statistics = &streams.all[0].path.statistics;
-        assert_eq!((statistics.lost, statistics.unmatched_rx), (1, WINDOW - 1));
     }
 }
