@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tsn_capture::Reader;
+use tsn_capture::{Reader, interfaces};
 use tsn_wire::counter;
 use tsn_wire::dissect::dissect;
 use tsn_wire::ptp_message;
@@ -11,6 +11,12 @@ use tsn_wire::telegram;
 
 fuzz_target!(|octets: &[u8]| {
     let Ok(mut reader) = Reader::new(octets) else { return };
+    for one in Reader::new(octets).and_then(interfaces).unwrap_or_default().into_iter().take(8) {
+        let Ok(reader) = Reader::new(octets) else { return };
+        let mut reader = reader.only(one.id);
+        while let Ok(Some(_)) = reader.read() {}
+        assert!(reader.frames() <= one.frames);
+    }
     let mut evidence = Evidence::default();
     while let Ok(Some(packet)) = reader.read() {
         let Ok(frame) = dissect(packet.link, packet.octets, packet.original) else { continue };

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import zlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,34 @@ def pcapng(
     if dropped is not None:
         counts = _option(5, struct.pack("<Q", dropped)) + _option(0, b"")
         content += _block(5, struct.pack("<III", 0, 0, 0) + counts)
+    path.write_bytes(content)
+    return path
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a pcapng: names of its interfaces, and frames (place of the interface, time, octets)."""
+
+    names: list[str]
+    frames: list[tuple[int, int, bytes]]
+    links: list[int] | None = None
+    """Link types; Ethernet for all by default."""
+
+
+def interfaces_pcapng(path: Path, sections: Iterable[Section]) -> Path:
+    """A pcapng with times in ns of several interfaces; one without a name has an empty one."""
+    content = b""
+    for section in sections:
+        content += _block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+        for name, link in zip(section.names, section.links or [1] * len(section.names), strict=True):
+            named = _option(2, name.encode()) if name else b""
+            content += _block(
+                1, struct.pack("<HHI", link, 0, 0) + named + _option(9, b"\x09") + _option(0, b"")
+            )
+        for place, at_ns, octets in section.frames:
+            ticks = AT_NS + at_ns
+            head = struct.pack("<IIIII", place, ticks >> 32, ticks & 0xFFFFFFFF, len(octets), len(octets))
+            content += _block(6, head + octets)
     path.write_bytes(content)
     return path
 

@@ -1,8 +1,10 @@
 //! Reads and writes captures: pcap and pcapng, with every timestamp an exact integer of nanoseconds.
 
+mod block;
 mod buffer;
 mod clock;
 pub mod file;
+mod interface;
 mod packet;
 pub mod read;
 pub mod trace;
@@ -10,6 +12,7 @@ mod wrapper;
 pub mod write;
 
 pub use clock::TimeScale;
+pub use interface::{CapturedInterface, InterfaceId, interfaces};
 pub use packet::Packet;
 pub use read::Reader;
 
@@ -42,4 +45,7 @@ pub enum Error {
          raw IP are)"
     )]
     Link(i32),
+    /// More interfaces than are listed.
+    #[error("has frames of more than {0} interfaces")]
+    Interfaces(usize),
 }

@@ -1,13 +1,18 @@
 //! Reads one capture file front to back, frame by frame, in bounded memory.
 
+use crate::block::{
+    Described, EPB_FLAGS, FrameBlock, ISB_IFDROP, ISB_OSDROP, Interface, Step, described, fcs_octets, link,
+    number,
+};
 use crate::buffer::Buffer;
 use crate::file::open_regular;
+use crate::interface::{InterfaceId, index_of};
 use crate::packet::Packet;
 use crate::wrapper::Wrapper;
-use crate::{Error, TimeScale, write};
+use crate::{Error, TimeScale};
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
 use pcap_parser::traits::PcapNGPacketBlock;
-use pcap_parser::{PcapHeader, PcapNGOption, parse_pcap_header};
+use pcap_parser::{PcapHeader, parse_pcap_header};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -20,23 +25,6 @@ const MOST_INTERFACES: usize = 1 << 16;
 /// Octets of a pcap file's header, and of the header before each frame.
 const PCAP_HEADER: usize = 24;
 const PCAP_RECORD: usize = 16;
-/// Options for which the parser has no name, and those of an interface's statistics.
-const IF_FCSLEN: u16 = 13;
-const EPB_FLAGS: u16 = 2;
-const ISB_IFDROP: u16 = 5;
-const ISB_OSDROP: u16 = 7;
-
-/// One interface of a capture.
-#[derive(Copy, Clone, Debug)]
-struct Interface {
-    link: Result<Link, i32>,
-    wrapper: Wrapper,
-    scale: TimeScale,
-    fcs: u32,
-    snap: u32,
-    /// Frames that the capture itself has dropped, as far as the file says so.
-    dropped: u64,
-}
 
 enum Kind {
     Pcap { big_endian: bool, modified: bool, nanoseconds: bool },
@@ -47,7 +35,12 @@ enum Kind {
 pub struct Reader<R: Read = File> {
     buffer: Buffer<R>,
     kind: Kind,
+    /// Interfaces of the section.
     interfaces: Vec<Interface>,
+    /// Interfaces of all sections: those of a later section with the same names are the same ones.
+    ids: Vec<InterfaceId>,
+    /// The only interface whose frames are read, or all.
+    only: Option<InterfaceId>,
     clock: Option<String>,
     frames: u64,
     /// Frames dropped at interfaces of earlier sections.
@@ -110,7 +103,16 @@ impl<R: Read> Reader<R> {
     }
 
     fn begin(buffer: Buffer<R>, kind: Kind, interfaces: Vec<Interface>) -> Self {
-        Self { buffer, kind, interfaces, clock: None, frames: 0, dropped: 0, warning: None }
+        let ids = vec![InterfaceId::default(); interfaces.len()];
+        Self { buffer, kind, interfaces, ids, only: None, clock: None, frames: 0, dropped: 0, warning: None }
+    }
+
+    /// Reads the frames of one interface of the file alone.
+    #[must_use]
+    pub fn only(mut self, interface: InterfaceId) -> Self {
+        self.interfaces.iter_mut().for_each(|known| known.wanted = is_at(&self.ids[known.place], &interface));
+        self.only = Some(interface);
+        self
     }
 
     /// The next frame; `None` at the end, or before a damaged part (see [`Reader::warning`]).
@@ -124,7 +126,11 @@ impl<R: Read> Reader<R> {
         }
         match self.kind {
             Kind::Pcap { big_endian, modified, nanoseconds } => {
-                self.read_pcap(big_endian, if modified { PCAP_RECORD + 8 } else { PCAP_RECORD }, nanoseconds)
+                let record = if modified { PCAP_RECORD + 8 } else { PCAP_RECORD };
+                if self.only.is_some() {
+                    self.skip_others(big_endian, record)?;
+                }
+                self.read_pcap(big_endian, record, nanoseconds)
             }
             Kind::PcapNg { .. } => self.read_pcapng(),
         }
@@ -145,7 +151,8 @@ impl<R: Read> Reader<R> {
     /// Frames that the capture dropped itself, as far as it was read and says so (`isb_ifdrop`, `isb_osdrop`).
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.interfaces.iter().fold(self.dropped, |sum, interface| sum.saturating_add(interface.dropped))
+        let wanted = self.interfaces.iter().filter(|interface| interface.wanted);
+        wanted.fold(self.dropped, |sum, interface| sum.saturating_add(interface.dropped))
     }
 
     /// The clock's name, if the file has one; known after the first frame.
@@ -187,6 +194,24 @@ impl<R: Read> Reader<R> {
         record: usize,
         nanoseconds: bool,
     ) -> Result<Option<Packet<'_>>, Error> {
+        let Some((length, [seconds, fraction, original])) = self.pcap_record(big_endian, record)? else {
+            return Ok(None);
+        };
+        let fraction_ns = if nanoseconds { Some(fraction) } else { fraction.checked_mul(1000) };
+        let interface = self.interfaces[0];
+        let link = interface.link.map_err(Error::Link)?;
+        self.frames += 1;
+        let t_ns = fraction_ns.map(|ns| i64::from(seconds) * 1_000_000_000 + i64::from(ns));
+        let octets = &self.buffer.take(record + length)[record..];
+        if interface.wrapper != Wrapper::None {
+            return Ok(Some(interface.wrapper.open(Packet { t_ns, link, original, octets })));
+        }
+        Ok(Some(packet(t_ns, link, original, octets, interface.fcs)))
+    }
+
+    /// pcap: the captured octets of the next frame, all of which are in the buffer; seconds, fraction, original octets.
+    #[inline(always)]
+    fn pcap_record(&mut self, big_endian: bool, record: usize) -> Result<Option<(usize, [u32; 3])>, Error> {
         if !self.buffer.fill(record)? {
             return self.end();
         }
@@ -199,23 +224,40 @@ impl<R: Read> Reader<R> {
         if captured > LARGEST {
             return self.stop(&format!("a frame of {captured} octets"));
         }
-        let fraction_ns = if nanoseconds { Some(fraction) } else { fraction.checked_mul(1000) };
         let length = captured as usize;
         if !self.buffer.fill(record + length)? {
             return self.end();
         }
-        let interface = self.interfaces[0];
-        let link = interface.link.map_err(Error::Link)?;
-        self.frames += 1;
-        let t_ns = fraction_ns.map(|ns| i64::from(seconds) * 1_000_000_000 + i64::from(ns));
-        let octets = &self.buffer.take(record + length)[record..];
-        if interface.wrapper != Wrapper::None {
-            return Ok(Some(interface.wrapper.open(Packet { t_ns, link, original, octets })));
-        }
-        Ok(Some(packet(t_ns, link, original, octets, interface.fcs)))
+        Ok(Some((length, [seconds, fraction, original])))
     }
 
     fn read_pcapng(&mut self) -> Result<Option<Packet<'_>>, Error> {
+        loop {
+            let Some((length, frame)) = self.next_frame()? else { return Ok(None) };
+            let FrameBlock { t_ns, interface, original, octets, fcs } = frame;
+            let interface = self.interfaces[interface];
+            if !interface.wanted || !self.has_index(interface.link, &self.buffer.octets()[octets.clone()]) {
+                self.buffer.take(length);
+                continue;
+            }
+            let link = interface.link.map_err(Error::Link)?;
+            self.frames += 1;
+            let octets = &self.buffer.take(length)[octets];
+            if interface.wrapper != Wrapper::None {
+                return Ok(Some(interface.wrapper.open(Packet { t_ns, link, original, octets })));
+            }
+            return Ok(Some(packet(t_ns, link, original, octets, fcs.unwrap_or(interface.fcs))));
+        }
+    }
+
+    /// Whether a frame has the index of the only interface that is read, if that has one.
+    #[inline]
+    fn has_index(&self, link: Result<Link, i32>, octets: &[u8]) -> bool {
+        self.only.as_ref().is_none_or(|only| only.index.is_none() || only.index == index_of(link, octets))
+    }
+
+    /// Goes to the next block with a frame, whose octets and length are then at the start of the buffer.
+    fn next_frame(&mut self) -> Result<Option<(usize, FrameBlock)>, Error> {
         loop {
             if !self.buffer.fill(12)? {
                 return self.end();
@@ -242,19 +284,11 @@ impl<R: Read> Reader<R> {
             if !self.buffer.fill(length)? {
                 return self.end();
             }
-            match self.block(length, big_endian)? {
-                Step::Frame { t_ns, interface, original, octets, fcs } => {
-                    let Some(interface) = self.interfaces.get(interface).copied() else {
-                        return self.stop("a frame of an interface that is not described");
-                    };
-                    let link = interface.link.map_err(Error::Link)?;
-                    self.frames += 1;
-                    let octets = &self.buffer.take(length)[octets];
-                    if interface.wrapper != Wrapper::None {
-                        return Ok(Some(interface.wrapper.open(Packet { t_ns, link, original, octets })));
-                    }
-                    return Ok(Some(packet(t_ns, link, original, octets, fcs.unwrap_or(interface.fcs))));
+            match self.block(length, big_endian) {
+                Step::Frame(frame) if frame.interface < self.interfaces.len() => {
+                    return Ok(Some((length, frame)));
                 }
+                Step::Frame(_) => return self.stop("a frame of an interface that is not described"),
                 Step::Next => {
                     self.buffer.take(length);
                 }
@@ -263,20 +297,63 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    /// Goes over the next frame of any interface, also if its link type is not supported: the place of its interface
+    /// among those of all sections, its link and its octets.
+    pub(crate) fn skip(&mut self) -> Result<Option<(usize, Result<Link, i32>, &[u8])>, Error> {
+        if self.warning.is_some() {
+            return Ok(None);
+        }
+        if let Kind::Pcap { big_endian, modified, .. } = self.kind {
+            let record = if modified { PCAP_RECORD + 8 } else { PCAP_RECORD };
+            let Some((captured, _)) = self.pcap_record(big_endian, record)? else { return Ok(None) };
+            self.frames += 1;
+            let link = self.interfaces[0].link;
+            return Ok(Some((0, link, &self.buffer.take(record + captured)[record..])));
+        }
+        let Some((length, frame)) = self.next_frame()? else { return Ok(None) };
+        self.frames += 1;
+        let Interface { place, link, .. } = self.interfaces[frame.interface];
+        Ok(Some((place, link, &self.buffer.take(length)[frame.octets])))
+    }
+
+    /// Whether the file may tell the interfaces of its frames.
+    pub(crate) fn tells_interfaces(&self) -> bool {
+        matches!(self.kind, Kind::PcapNg { .. }) || self.interfaces[0].link == Ok(Link::LinuxCooked2)
+    }
+
+    /// The interface at this place among those of all sections.
+    pub(crate) fn id(&self, place: usize) -> InterfaceId {
+        self.ids.get(place).cloned().unwrap_or_default()
+    }
+
+    /// pcap: goes over frames of other interfaces than the only one that is read.
+    #[cold]
+    fn skip_others(&mut self, big_endian: bool, record: usize) -> Result<(), Error> {
+        while let Some((captured, _)) = self.pcap_record(big_endian, record)? {
+            let interface = self.interfaces[0];
+            let octets = &self.buffer.octets()[record..record + captured];
+            if interface.wanted && self.has_index(interface.link, octets) {
+                break;
+            }
+            self.buffer.take(record + captured);
+        }
+        Ok(())
+    }
+
     /// Reads the block at the start of the buffer, which holds all of it.
-    fn block(&mut self, length: usize, big_endian: bool) -> Result<Step, Error> {
+    fn block(&mut self, length: usize, big_endian: bool) -> Step {
         let octets = &self.buffer.octets()[..length];
         let parsed = if big_endian { parse_block_be(octets) } else { parse_block_le(octets) };
-        let Ok((_, block)) = parsed else { return Ok(Step::Broken("a block that contradicts itself")) };
+        let Ok((_, block)) = parsed else { return Step::Broken("a block that contradicts itself") };
         match block {
             Block::EnhancedPacket(block) => {
                 let Some(interface) = self.interfaces.get(block.if_id as usize) else {
-                    return Ok(Step::Broken("a frame of an interface that is not described"));
+                    return Step::Broken("a frame of an interface that is not described");
                 };
                 let ticks = u64::from(block.ts_high) << 32 | u64::from(block.ts_low);
                 // Fixed fields: type, length, interface, time 2, captured, original, each 32 bits.
                 let captured = block.packet_data().len();
-                Ok(Step::Frame {
+                Step::Frame(FrameBlock {
                     t_ns: interface.scale.ns(ticks),
                     interface: block.if_id as usize,
                     original: block.origlen,
@@ -289,7 +366,7 @@ impl<R: Read> Reader<R> {
                 let limit = if snap == 0 { usize::MAX } else { snap as usize };
                 let captured = block.packet_data().len().min(limit);
                 // A block of this type has no time.
-                Ok(Step::Frame {
+                Step::Frame(FrameBlock {
                     t_ns: None,
                     interface: 0,
                     original: block.origlen,
@@ -298,74 +375,47 @@ impl<R: Read> Reader<R> {
                 })
             }
             Block::InterfaceDescription(block) => {
-                let offset = if big_endian { block.if_tsoffset.swap_bytes() } else { block.if_tsoffset };
-                let Some(scale) = TimeScale::from_resolution(block.if_tsresol, offset) else {
-                    return Ok(Step::Broken("a time resolution that nothing can have"));
-                };
-                let fcs = block.options.iter().find(|option| option.code.0 == IF_FCSLEN);
-                let fcs = fcs.and_then(|option| option.value.first()).map_or(0, |octets| u32::from(*octets));
-                let clock = block.if_description().and_then(Result::ok);
-                let clock = clock.and_then(|text| text.strip_prefix(write::CLOCK)).map(str::to_owned);
-                let number = block.linktype.0;
-                let (link, wrapper) = (link(number), Wrapper::from_number(number));
-                let snap = block.snaplen;
-                if self.interfaces.len() >= MOST_INTERFACES {
-                    return Ok(Step::Broken("more interfaces than a frame can name"));
-                }
-                self.clock = self.clock.take().or(clock);
-                self.interfaces.push(Interface { link, wrapper, scale, fcs, snap, dropped: 0 });
-                Ok(Step::Next)
+                let described = described(&block, big_endian);
+                self.add_interface(described)
             }
             Block::InterfaceStatistics(block) => {
                 if let Some(interface) = self.interfaces.get_mut(block.if_id as usize) {
                     let count = |code| number(&block.options, code, big_endian).unwrap_or(0);
                     interface.dropped = count(ISB_IFDROP).saturating_add(count(ISB_OSDROP));
                 }
-                Ok(Step::Next)
+                Step::Next
             }
-            _ => Ok(Step::Next),
+            _ => Step::Next,
         }
     }
-}
-
-/// The content of a block.
-enum Step {
-    /// A frame; `fcs` is the length of its own FCS where the block tells it.
-    Frame {
-        t_ns: Option<i64>,
-        interface: usize,
-        original: u32,
-        octets: std::ops::Range<usize>,
-        fcs: Option<u32>,
-    },
-    Next,
-    Broken(&'static str),
-}
-
-/// The value of an option that is a number of 4 or 8 octets.
-fn number(options: &[PcapNGOption<'_>], code: u16, big_endian: bool) -> Option<u64> {
-    let value = options.iter().find(|option| option.code.0 == code)?.as_bytes().ok()?;
-    if let Ok(octets) = <[u8; 4]>::try_from(value) {
-        return Some(u64::from(if big_endian {
-            u32::from_be_bytes(octets)
-        } else {
-            u32::from_le_bytes(octets)
-        }));
+    /// Adds an interface that the section describes.
+    fn add_interface(&mut self, described: Result<Described, &'static str>) -> Step {
+        let Described { mut interface, name, clock } = match described {
+            Ok(described) => described,
+            Err(problem) => return Step::Broken(problem),
+        };
+        if self.interfaces.len() >= MOST_INTERFACES {
+            return Step::Broken("more interfaces than a frame can name");
+        }
+        let namesakes = self.interfaces.iter().filter(|known| self.ids[known.place].name == name).count();
+        let before = u32::try_from(namesakes).unwrap_or(u32::MAX);
+        let id = InterfaceId { name, before, index: None };
+        interface.wanted = self.only.as_ref().is_none_or(|only| is_at(&id, only));
+        if interface.wanted {
+            self.clock = self.clock.take().or(clock);
+        }
+        interface.place = self.ids.iter().position(|known| *known == id).unwrap_or_else(|| {
+            self.ids.push(id);
+            self.ids.len() - 1
+        });
+        self.interfaces.push(interface);
+        Step::Next
     }
-    let octets = <[u8; 8]>::try_from(value).ok()?;
-    Some(if big_endian { u64::from_be_bytes(octets) } else { u64::from_le_bytes(octets) })
 }
 
-/// The octets of the FCS in `epb_flags` (bits 5 to 8); 0 stands for unknown.
-fn fcs_octets(flags: u64) -> Option<u32> {
-    let octets = (flags >> 5) & 15;
-    u32::try_from(octets).ok().filter(|octets| *octets > 0)
-}
-
-/// The link layer with this number; hardware captures Ethernet.
-fn link(number: i32) -> Result<Link, i32> {
-    let number = if Wrapper::from_number(number) == Wrapper::None { number } else { 1 };
-    Link::from_number(number).ok_or(number)
+/// Whether an interface is the one that is meant, or has its frames.
+fn is_at(id: &InterfaceId, meant: &InterfaceId) -> bool {
+    id.name == meant.name && id.before == meant.before
 }
 
 /// The only interface of a pcap file; its link field also tells whether frames end with their FCS.
@@ -377,7 +427,16 @@ fn pcap_interface(header: &PcapHeader) -> Interface {
         if header.is_nanosecond_precision() { TimeScale::NANOSECONDS } else { TimeScale::MICROSECONDS };
     let number = number & 0xffff;
     let wrapper = Wrapper::from_number(number);
-    Interface { link: link(number), wrapper, scale, fcs, snap: header.snaplen, dropped: 0 }
+    Interface {
+        link: link(number),
+        wrapper,
+        scale,
+        fcs,
+        snap: header.snaplen,
+        place: 0,
+        wanted: true,
+        dropped: 0,
+    }
 }
 
 /// Removes the FCS; the capture may contain only a part of it.

@@ -61,6 +61,9 @@ pub struct SourceFile {
     pub path: String,
     /// `tx`, `rx` or `observations`.
     pub side: &'static str,
+    /// The only interface of the file that was read; none if all were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interface: Option<String>,
     /// Frames or rows read.
     pub frames: u64,
 }

@@ -4,6 +4,8 @@ use crate::disk::os_error;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use tsn_capture::{CapturedInterface, InterfaceId};
+use tsn_measure::capture_file::CaptureFile;
 use tsn_measure::observe::{self, logs};
 use tsn_measure::statistics::distribution::Distribution;
 use tsn_measure::{Error, captures, report::Measures, run, trdp};
@@ -16,32 +18,58 @@ fn measure_run(py: Python<'_>, folder: PathBuf, options_json: &str) -> PyResult<
     json(py.detach(|| run::measure(&folder, &options)))
 }
 
+/// A capture file, and the only interface that is read (see [`InterfaceId`]): name, earlier namesakes, index.
+type NativeFile = (PathBuf, Option<(Option<String>, u32, Option<u32>)>);
+
+fn file((path, interface): NativeFile) -> CaptureFile {
+    let interface = interface.map(|(name, before, index)| InterfaceId { name, before, index });
+    CaptureFile { path, interface }
+}
+
+/// The interfaces of a capture file that have frames: their words, what identifies them (as in the other functions), and
+/// their frames.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "the identity as it is given back")]
+fn capture_interfaces(
+    py: Python<'_>,
+    path: PathBuf,
+) -> PyResult<Vec<(String, (Option<String>, u32, Option<u32>), u64)>> {
+    let found = py.detach(|| tsn_capture::Reader::open(&path).and_then(tsn_capture::interfaces));
+    let found = found.map_err(|error| failed(&Error::Capture { path, error }))?;
+    let made = found
+        .into_iter()
+        .map(|CapturedInterface { id, frames }| (id.to_string(), (id.name, id.before, id.index), frames));
+    Ok(made.collect())
+}
+
 /// Measures captures of both ends; returns `tsnbench-measures/1` as JSON.
 #[pyfunction]
 #[pyo3(signature = (tx, rx, options_json, frames=None))]
 fn measure_captures(
     py: Python<'_>,
-    tx: Vec<PathBuf>,
-    rx: Vec<PathBuf>,
+    tx: Vec<NativeFile>,
+    rx: Vec<NativeFile>,
     options_json: &str,
     frames: Option<PathBuf>,
 ) -> PyResult<String> {
     let options: captures::Options = options(options_json)?;
+    let [tx, rx] = [tx, rx].map(|files| files.into_iter().map(file).collect::<Vec<_>>());
     json(py.detach(|| captures::measure(&tx, &rx, &options, frames.as_deref())))
 }
 
 /// Measures the TRDP telegrams of captures of one place; returns `tsnbench-trdp/1` as JSON.
 #[pyfunction]
-fn measure_trdp(py: Python<'_>, files: Vec<PathBuf>, options_json: &str) -> PyResult<String> {
+fn measure_trdp(py: Python<'_>, files: Vec<NativeFile>, options_json: &str) -> PyResult<String> {
     let options: trdp::Options = options(options_json)?;
+    let files: Vec<CaptureFile> = files.into_iter().map(file).collect();
     let measures = py.detach(|| trdp::measure(&files, &options)).map_err(|error| failed(&error))?;
     serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// What the frames of protocols in a capture say besides their numbers; returns `tsnbench-protocols/1` as JSON.
 #[pyfunction]
-fn measure_protocols(py: Python<'_>, file: PathBuf) -> PyResult<String> {
-    let measures = py.detach(|| captures::protocols::measure(&file)).map_err(|error| failed(&error))?;
+fn measure_protocols(py: Python<'_>, from: NativeFile) -> PyResult<String> {
+    let measures = py.detach(|| captures::protocols::measure(file(from))).map_err(|error| failed(&error))?;
     serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
@@ -112,6 +140,7 @@ fn failed(error: &Error) -> PyErr {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure_run, module)?)?;
+    module.add_function(wrap_pyfunction!(capture_interfaces, module)?)?;
     module.add_function(wrap_pyfunction!(measure_captures, module)?)?;
     module.add_function(wrap_pyfunction!(measure_trdp, module)?)?;
     module.add_function(wrap_pyfunction!(measure_protocols, module)?)?;

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use tsn_capture::trace::{Address, Filter, TraceError, trace};
-use tsn_capture::{Error, Reader};
+use tsn_capture::{Error, InterfaceId, Reader};
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,9 +19,15 @@ struct Written {
 }
 
 /// The begin of the capture, then the time of every frame and its octets from destination address to FCS, without a
-/// tag.
+/// tag. `interface`: the only one whose frames are taken.
 #[pyfunction]
-fn capture_trace(py: Python<'_>, file: PathBuf, filter_json: &str) -> PyResult<(i64, Vec<(i64, u32)>)> {
+#[pyo3(signature = (file, filter_json, interface=None))]
+fn capture_trace(
+    py: Python<'_>,
+    file: PathBuf,
+    filter_json: &str,
+    interface: Option<(Option<String>, u32, Option<u32>)>,
+) -> PyResult<(i64, Vec<(i64, u32)>)> {
     let wrong = |problem: String| PyValueError::new_err(problem);
     let written: Written = serde_json::from_str(filter_json).map_err(|error| wrong(error.to_string()))?;
     let address = |text: Option<String>| text.map(|text| text.parse::<Address>().map_err(wrong)).transpose();
@@ -32,7 +38,13 @@ fn capture_trace(py: Python<'_>, file: PathBuf, filter_json: &str) -> PyResult<(
         destination: address(written.destination)?,
         udp: written.udp,
     };
-    let found = py.detach(|| trace(&mut Reader::open(&file)?, &filter));
+    let found = py.detach(|| {
+        let mut reader = Reader::open(&file)?;
+        if let Some((name, before, index)) = interface {
+            reader = reader.only(InterfaceId { name, before, index });
+        }
+        trace(&mut reader, &filter)
+    });
     let found = found.map_err(|error| match error {
         TraceError::Capture(Error::Io(error)) => PyOSError::new_err(error.to_string()),
         other => wrong(other.to_string()),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench import _native, foreign
+from tsnbench import _native
 from tsnbench.measure.errors import MeasureError
+from tsnbench.measure.interfaces import Capture, native, refuse_irregular
 from tsnbench.quantities import exact
 from tsnbench.runs.errors import DISK, FolderError, writing
 
@@ -27,6 +28,11 @@ SHARED_AT_LEAST = 20
 NAMED = 3
 """Streams that a warning names."""
 
+
+class NoSharedFrameError(MeasureError):
+    """Both captures have enough frames, and none of the sender's is one of the receiver's."""
+
+
 _BY_CONTENT = "hash of the invariant bytes"
 """The format of frames that no number identifies."""
 _PARQUET = b"PAR1"
@@ -37,15 +43,16 @@ _SECONDS = re.compile(r"([+-]?\d{1,9})\s*s?")
 
 
 def measure_captures(
-    tx: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    rx: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    tx: Capture | Sequence[Capture],
+    rx: Capture | Sequence[Capture],
     offset: str | int | None = None,
     frames: str | os.PathLike[str] | None = None,
 ) -> Measures:
     """Measures delay, jitter and loss between captures at the sender and captures at the receiver.
 
     Args:
-        tx: pcap or pcapng file at the sender, or several of one side.
+        tx: pcap or pcapng file at the sender, or one of its interfaces
+        (:func:`tsnbench.measure.interfaces.interfaces`), or several of one side.
         rx: the same at the receiver.
         offset: the receiver's clock minus the sender's, subtracted from every delay: whole seconds (``37``,
         ``"37 s"``), ``"auto"`` for the offset that is found, or None.
@@ -85,7 +92,7 @@ def _doubts(measures: Measures) -> list[str]:
     sent, paired = (sum(one[name] for one in counts) for name in ("sent", "received"))
     only = measures["source"]["ignored"]["rx_only_frames"] + sum(one["unmatched_rx"] for one in counts)
     if not paired and only * 2 >= sent:
-        raise MeasureError(
+        raise NoSharedFrameError(
             f"the captures share no frame: {sent} frames at the sender, {only} others at the receiver\n"
             + "".join(map(_tried, ("tx", "rx"), ("sender", "receiver"), [measures["source"]] * 2))
             + f"hint: {_next_step(measures['source'])}"
@@ -151,6 +158,12 @@ def _negative(measures: Measures) -> list[PathReport]:
     return [path for path in measures["paths"] if path["delay"] is not None and path["delay"]["median"] < 0]
 
 
+def backwards(measures: Measures) -> bool:
+    """Whether the frames of every stream arrive before they are sent: the captures are swapped."""
+    delayed = [path for path in measures["paths"] if path["delay"] is not None]
+    return bool(delayed) and measures["offset"] is None and len(_negative(measures)) == len(delayed)
+
+
 def _seconds(offset: str | int | None) -> int | None:
     if offset is None or isinstance(offset, int):
         return offset
@@ -161,12 +174,12 @@ def _seconds(offset: str | int | None) -> int | None:
 
 
 def _measure(
-    tx: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    rx: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    tx: Capture | Sequence[Capture],
+    rx: Capture | Sequence[Capture],
     offset_s: int | None,
     frames: str | os.PathLike[str] | None,
 ) -> Measures:
-    sent, arrived = _paths(tx), _paths(rx)
+    sent, arrived = _several(tx), _several(rx)
     with _table(frames) as table:
         return _natively(sent, arrived, offset_s, table)
 
@@ -200,24 +213,14 @@ def _begins_with(path: Path, octets: bytes) -> bool:
         return file.read(len(octets)) == octets
 
 
-def refuse_irregular(paths: Iterable[str | Path]) -> None:
-    """Refuses what is no regular file. A missing file passes: the native code reports it.
-
-    Raises:
-        UnusableFileError: it is a device or a FIFO, for example.
-        IsADirectoryError: it is a folder.
-    """
-    for path in paths:
-        with suppress(FileNotFoundError):
-            foreign.regular(path)
-
-
-def _natively(sent: list[str], arrived: list[str], offset_s: int | None, frames: str | None) -> Measures:
+def _natively(
+    sent: Sequence[Capture], arrived: Sequence[Capture], offset_s: int | None, frames: str | None
+) -> Measures:
     try:
         refuse_irregular([*sent, *arrived])
         text = _native.measure_captures(
-            sent,
-            arrived,
+            list(map(native, sent)),
+            list(map(native, arrived)),
             json.dumps({"offset_s": offset_s}),
             frames,
         )
@@ -232,7 +235,5 @@ def _natively(sent: list[str], arrived: list[str], offset_s: int | None, frames:
     return measures
 
 
-def _paths(files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
-    if isinstance(files, str | os.PathLike):
-        return [os.fspath(files)]
-    return [os.fspath(file) for file in files]
+def _several(files: Capture | Sequence[Capture]) -> Sequence[Capture]:
+    return [files] if isinstance(files, str | os.PathLike) else files

@@ -6,13 +6,13 @@ IEEE 802.1Q-2022, 8.6.8.4: a frame begins while the gate of its class is open, a
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from tsnbench import _native
 from tsnbench.libraries import polars as pl
 from tsnbench.measure.errors import MeasureError
+from tsnbench.measure.interfaces import Capture, native
 from tsnbench.plan.gates import clock_spans, gate_lists
 from tsnbench.quantities import count, exact, micros
 from tsnbench.sheet import Column, Sheet
@@ -91,13 +91,11 @@ class Against:
     tolerance_ns: int = TOLERANCE_NS
 
 
-def conformance(
-    path: str | os.PathLike[str], frames: pl.DataFrame, names: Sequence[str], to: Against
-) -> Conformance:
+def conformance(path: Capture, frames: pl.DataFrame, names: Sequence[str], to: Against) -> Conformance:
     """Compares every frame of a capture with the gates of a port.
 
     Args:
-        path: pcap or pcapng file.
+        path: pcap or pcapng file, or one interface of it.
         frames: its table of frames (``path``, ``seq``, ``t_tx_ns``).
         names: the streams, by the number in the column ``path``.
         to: the gates, and the reference point of the timestamps.
@@ -110,7 +108,7 @@ def conformance(
     base = gates["base_time_ns"] if to.base_time_ns is None else to.base_time_ns
     stamp = to.stamp or _tapped(to.plan, port)
     after_ps = port["propagation_ps"] if stamp == "received" else 0
-    stamped, warnings = _stamped(os.fspath(path), port), []
+    stamped, warnings = _stamped(path, port), []
     if to.base_time_ns is None and base < DATE_NS and (stamped["t"] >= DATE_NS).any():
         warnings.append(
             "the stamps of the capture are dates, and the base time of the Plan is a time of the run: "
@@ -160,13 +158,14 @@ def _tapped(plan: Plan, port: Port) -> Stamp:
     return "start"
 
 
-def _stamped(path: str, port: Port) -> pl.DataFrame:
+def _stamped(path: Capture, port: Port) -> pl.DataFrame:
     """Timestamp, octets from destination address to FCS, and traffic class of every frame."""
     parts = []
+    file, interface = native(path)
     for pcp in (None, *range(8)):
         wanted = {"untagged": True} if pcp is None else {"pcp": pcp}
         try:
-            _, found = _native.capture_trace(path, json.dumps(wanted))
+            _, found = _native.capture_trace(file, json.dumps(wanted), interface)
         except ValueError as error:
             raise MeasureError(f"{path}: {error}") from error
         more, own = (0 if pcp is None else TAG_OCTETS), port["pcp_to_class"][pcp or 0]

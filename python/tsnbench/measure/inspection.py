@@ -16,6 +16,7 @@ from tsnbench import foreign
 from tsnbench.libraries import polars as pl
 from tsnbench.measure.captures import measure_captures
 from tsnbench.measure.conformance import Against, Conformance, conformance
+from tsnbench.measure.interfaces import Capture, Interface, several_interfaces
 from tsnbench.measure.protocols.measured import ProtocolMeasures, measure_protocols
 from tsnbench.measure.protocols.tables import protocol_captions, ptp_table
 from tsnbench.quantities import UNKNOWN, count, exact, micros, rate
@@ -61,6 +62,8 @@ class Inspection(TypedDict):
 
     format: str
     file: str
+    interface: str | None
+    """The only interface that was read; None if all were."""
     frames: int
     unreadable_frames: int
     payloads: list[str]
@@ -74,7 +77,7 @@ class Inspection(TypedDict):
 
 
 def inspect_capture(
-    path: str | os.PathLike[str],
+    path: Capture,
     window_ns: int = WINDOW_NS,
     frames: str | os.PathLike[str] | None = None,
     against: Against | None = None,
@@ -82,7 +85,8 @@ def inspect_capture(
     """Computes the figures of one capture.
 
     Args:
-        path: pcap or pcapng file.
+        path: pcap or pcapng file, or one of its interfaces
+        (:func:`tsnbench.measure.interfaces.interfaces`).
         window_ns: bursts are counted in every window of this length.
         frames: where to write one row per frame (Parquet).
         against: a Plan's gates that the frames are compared with.
@@ -102,7 +106,7 @@ def inspect_capture(
         _rename(measures["paths"], against.plan)
     names = [one["stream"] for one in measures["paths"]]
     held = None if against is None else conformance(path, table, names, against)
-    warnings = [*source["warnings"], *(held["warnings"] if held else ())]
+    warnings = [*source["warnings"], *several_interfaces(path), *(held["warnings"] if held else ())]
     by_path = table.partition_by("path", as_dict=True)
     made = [
         _stream(one, by_path.get((place,), table.clear()), window_ns)
@@ -111,6 +115,7 @@ def inspect_capture(
     return {
         "format": FORMAT,
         "file": os.fspath(path),
+        "interface": path.name if isinstance(path, Interface) else None,
         "frames": source["files"][0]["frames"],
         "unreadable_frames": source["ignored"]["unreadable_frames"] // 2,
         "payloads": source["formats"],

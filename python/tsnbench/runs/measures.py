@@ -14,6 +14,8 @@ class SourceFile(TypedDict):
 
     path: str
     side: str
+    interface: NotRequired[str]
+    """The only interface of the file that was read; missing if all were."""
     frames: int
 
 

@@ -11,6 +11,7 @@ mod side;
 mod streams;
 
 use crate::Error;
+use crate::capture_file::CaptureFile;
 use crate::frame_table::FrameTable;
 use crate::offset;
 use crate::pair::{FrameSink, Path};
@@ -19,7 +20,6 @@ use crate::statistics::path_statistics::PathOptions;
 use crate::summarise::{self, PathInfo};
 use serde::Deserialize;
 use side::Side;
-use std::path::PathBuf;
 use streams::Streams;
 
 /// The options of the caller.
@@ -43,18 +43,20 @@ pub(crate) enum End {
 ///
 /// # Errors
 /// When a file cannot be read, or no frame is in the `tx` files.
-pub fn measure(
-    tx: &[PathBuf],
-    rx: &[PathBuf],
+pub fn measure<T: Clone + Into<CaptureFile>, R: Clone + Into<CaptureFile>>(
+    tx: &[T],
+    rx: &[R],
     options: &Options,
     frames: Option<&std::path::Path>,
 ) -> Result<Measures, Error> {
+    let tx: Vec<CaptureFile> = tx.iter().cloned().map(Into::into).collect();
+    let rx: Vec<CaptureFile> = rx.iter().cloned().map(Into::into).collect();
     if tx.is_empty() || rx.is_empty() {
         return Err(Error::Nothing(
             "a capture of each side is needed: at the sender and at the receiver".into(),
         ));
     }
-    let probed = probe::probe(tx, rx)?;
+    let probed = probe::probe(&tx, &rx)?;
     let path_options = PathOptions {
         path: 0,
         offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
@@ -67,7 +69,7 @@ pub fn measure(
     let mut streams = Streams::new(probed.known, false, path_options);
     let mut table = frames.map(|path| FrameTable::create(path, false)).transpose()?;
     let mut sides =
-        Sides { tx: Side::open(tx, End::Tx)?, rx: Side::open(rx, End::Rx)?, ahead_ns: probed.ahead_ns };
+        Sides { tx: Side::open(&tx, End::Tx)?, rx: Side::open(&rx, End::Rx)?, ahead_ns: probed.ahead_ns };
     sides.read_in_step(&mut streams, &mut table)?;
     streams.finish(&mut table);
     finish(&sides, streams, table, options)
@@ -114,8 +116,8 @@ fn finish(
     table: Option<FrameTable>,
     options: &Options,
 ) -> Result<Measures, Error> {
-    if let Some(path) = sides.tx.empty() {
-        return Err(Error::Nothing(format!("{} has no frame", path.display())));
+    if let Some(file) = sides.tx.empty() {
+        return Err(Error::Nothing(format!("{file} has no frame")));
     }
     let mut source = Source { kind: "captures", ..Source::default() };
     sides.tx.describe(&mut source);

@@ -7,12 +7,11 @@ use super::numbering::Numbering;
 use super::streams::{Known, Streams};
 use super::{End, side::Side};
 use crate::Error;
+use crate::capture_file::CaptureFile;
 use crate::flow::{FlowKey, VisibleFields};
 use crate::statistics::path_statistics::PathOptions;
 use crate::statistics::scale::{Numbers, Scale};
 use rustc_hash::FxHashMap;
-use std::path::PathBuf;
-use tsn_capture::Reader;
 use tsn_wire::counter::counter;
 use tsn_wire::dissect::{Dissected, dissect};
 use tsn_wire::payload::rtc_testbench;
@@ -52,7 +51,7 @@ struct SideFields {
     tag: bool,
 }
 
-pub(super) fn probe(tx: &[PathBuf], rx: &[PathBuf]) -> Result<Probed, Error> {
+pub(super) fn probe(tx: &[CaptureFile], rx: &[CaptureFile]) -> Result<Probed, Error> {
     let mut hash_octets = usize::MAX;
     let mut sides = [SideFields { source: true, destination: true, tag: false }; 2];
     for (paths, side) in [tx, rx].into_iter().zip(&mut sides) {
@@ -128,12 +127,11 @@ impl StreamEvidence {
 }
 
 /// Calls `see` for the first frames of each file, with whether the capture cut them.
-fn read_beginning(paths: &[PathBuf], mut see: impl FnMut(&Dissected<'_>, bool)) -> Result<(), Error> {
-    for path in paths {
-        let failed = |error| Error::Capture { path: path.clone(), error };
-        let mut reader = Reader::open(path).map_err(failed)?;
+fn read_beginning(files: &[CaptureFile], mut see: impl FnMut(&Dissected<'_>, bool)) -> Result<(), Error> {
+    for file in files {
+        let mut reader = file.open()?;
         for _ in 0..PROBE_FRAMES {
-            let Some(packet) = reader.read().map_err(failed)? else { break };
+            let Some(packet) = reader.read().map_err(|error| file.failed(error))? else { break };
             let cut = (packet.octets.len() as u64) < u64::from(packet.original);
             if let Ok(frame) = dissect(packet.link, packet.octets, packet.original) {
                 see(&frame, cut);
@@ -145,10 +143,10 @@ fn read_beginning(paths: &[PathBuf], mut see: impl FnMut(&Dissected<'_>, bool)) 
 
 /// The offset of the receiving timestamps: the median over frames at both begins. Of several sent frames with equal
 /// content, the nearest one in time counts.
-fn clocks(tx: &[PathBuf], rx: &[PathBuf], known: &Known) -> Result<i64, Error> {
+fn clocks(tx: &[CaptureFile], rx: &[CaptureFile], known: &Known) -> Result<i64, Error> {
     let mut streams = Streams::new(known.clone(), true, PathOptions::default());
-    let mut first_frames = |paths: &[PathBuf], end: End| -> Result<Vec<CapturedFrame>, Error> {
-        let mut side = Side::open(paths, end)?;
+    let mut first_frames = |files: &[CaptureFile], end: End| -> Result<Vec<CapturedFrame>, Error> {
+        let mut side = Side::open(files, end)?;
         let mut events = Vec::new();
         while events.len() < PROBE_FRAMES
             && let Some(event) = side.next(&mut streams)?
@@ -196,7 +194,7 @@ mod tests {
     use tsn_capture::write::PcapNg;
 
     /// A capture of netlatency's frames: their numbers and stamps.
-    fn capture(folder: &Path, name: &str, frames: &[(u32, i64)]) -> Vec<PathBuf> {
+    fn capture(folder: &Path, name: &str, frames: &[(u32, i64)]) -> Vec<CaptureFile> {
         let path = folder.join(name);
         let mut file = PcapNg::create(&path, name, "tai").unwrap();
         for (number, t_ns) in frames {
@@ -206,7 +204,7 @@ mod tests {
             file.frame(*t_ns, &octets, 60).unwrap();
         }
         file.finish().unwrap();
-        vec![path]
+        vec![path.into()]
     }
 
     fn ahead_ns(tx: &[(u32, i64)], rx: &[(u32, i64)]) -> i64 {

@@ -5,12 +5,11 @@
 //! counters.
 
 use crate::Error;
+use crate::capture_file::CaptureFile;
 use crate::flow::{FlowKey, VisibleFields};
 use crate::statistics::distribution::{Distribution, Stat};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use std::path::Path;
-use tsn_capture::Reader;
 use tsn_wire::dissect::{Dissected, dissect};
 use tsn_wire::payload::{avtp, ethercat, profinet};
 use tsn_wire::ptp_message as ptp;
@@ -110,13 +109,13 @@ struct Stream {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn measure(path: &Path) -> Result<ProtocolMeasures, Error> {
-    let failed = |error| Error::Capture { path: path.to_owned(), error };
-    let mut reader = Reader::open(path).map_err(failed)?;
+pub fn measure(file: impl Into<CaptureFile>) -> Result<ProtocolMeasures, Error> {
+    let file = file.into();
+    let mut reader = file.open()?;
     let visible = VisibleFields { source: true, destination: true, tag: true };
     let mut places: FxHashMap<FlowKey, usize> = FxHashMap::default();
     let mut streams: Vec<(Format, Stream)> = Vec::new();
-    while let Some(packet) = reader.read().map_err(failed)? {
+    while let Some(packet) = reader.read().map_err(|error| file.failed(error))? {
         let Ok(frame) = dissect(packet.link, packet.octets, packet.original) else { continue };
         let (key @ FlowKey::Counted { format, .. }, _) = FlowKey::with_counter(&frame, visible) else {
             continue;

@@ -4,13 +4,13 @@ use super::End;
 use super::captured_frame::CapturedFrame;
 use super::streams::Streams;
 use crate::Error;
-use crate::report::{Source, SourceFile};
-use std::path::{Path, PathBuf};
+use crate::capture_file::CaptureFile;
+use crate::report::Source;
 use tsn_capture::Reader;
 use tsn_wire::dissect::dissect_for;
 
 struct Capture {
-    path: PathBuf,
+    file: CaptureFile,
     reader: Reader,
     /// The next sighting of this file, when there are several.
     head: Option<CapturedFrame>,
@@ -26,7 +26,7 @@ impl Capture {
             let packet = match self.reader.read() {
                 Ok(Some(packet)) => packet,
                 Ok(None) => return Ok(None),
-                Err(error) => return Err(Error::Capture { path: self.path.clone(), error }),
+                Err(error) => return Err(self.file.failed(error)),
             };
             let identified = dissect_for(packet.link, packet.octets, packet.original, |frame| {
                 (streams.identify(frame, end), frame.octets)
@@ -49,11 +49,11 @@ pub(super) struct Side {
 }
 
 impl Side {
-    pub(super) fn open(paths: &[PathBuf], end: End) -> Result<Self, Error> {
-        let mut captures = Vec::with_capacity(paths.len());
-        for path in paths {
-            let reader = Reader::open(path).map_err(|error| Error::Capture { path: path.clone(), error })?;
-            captures.push(Capture { path: path.clone(), reader, head: None, last_at: 0, unreadable: 0 });
+    pub(super) fn open(files: &[CaptureFile], end: End) -> Result<Self, Error> {
+        let mut captures = Vec::with_capacity(files.len());
+        for file in files {
+            let reader = file.open()?;
+            captures.push(Capture { file: file.clone(), reader, head: None, last_at: 0, unreadable: 0 });
         }
         Ok(Self { end, captures, begun: false })
     }
@@ -83,9 +83,9 @@ impl Side {
     }
 
     /// The first file, if no file of the side has a frame.
-    pub(super) fn empty(&self) -> Option<&Path> {
+    pub(super) fn empty(&self) -> Option<&CaptureFile> {
         let empty = self.captures.iter().all(|capture| capture.reader.frames() == 0);
-        self.captures.first().filter(|_| empty).map(|capture| capture.path.as_path())
+        self.captures.first().filter(|_| empty).map(|capture| &capture.file)
     }
 
     pub(super) fn unreadable(&self) -> u64 {
@@ -109,25 +109,24 @@ impl Side {
             End::Tx => "tx",
             End::Rx => "rx",
         };
-        for Capture { path, reader, unreadable, .. } in &self.captures {
-            let path = path.display().to_string();
+        for Capture { file, reader, unreadable, .. } in &self.captures {
             if let Some(warning) = reader.warning() {
-                source.warnings.push(format!("{path}: {warning}"));
+                source.warnings.push(format!("{file}: {warning}"));
             }
             if reader.frames() == 0 {
-                source.warnings.push(format!("{path} has no frame"));
+                source.warnings.push(format!("{file} has no frame"));
             }
             if reader.dropped() > 0 {
                 source.warnings.push(format!(
-                    "{path}: the capture itself dropped {} frames (isb_ifdrop, isb_osdrop): as many of the missing \
+                    "{file}: the capture itself dropped {} frames (isb_ifdrop, isb_osdrop): as many of the missing \
                      frames may be its own",
                     reader.dropped()
                 ));
             }
             if *unreadable > 0 {
-                source.warnings.push(format!("{path}: {unreadable} frames end inside their link layer"));
+                source.warnings.push(format!("{file}: {unreadable} frames end inside their link layer"));
             }
-            source.files.push(SourceFile { path, side, frames: reader.frames() });
+            source.files.push(file.source(side, reader.frames()));
         }
     }
 }

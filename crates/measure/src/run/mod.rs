@@ -95,7 +95,12 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
     }
     table.table.finish(&paths.iter().map(|(info, _)| info.name()).collect::<Vec<_>>())?;
     let mut source = Source { kind: "run", ..Source::default() };
-    source.files.push(SourceFile { path: OBSERVATIONS.into(), side: "observations", frames: rows });
+    source.files.push(SourceFile {
+        path: OBSERVATIONS.into(),
+        side: "observations",
+        interface: None,
+        frames: rows,
+    });
     if let Some(counters) = Counters::read(&folder.join(COUNTERS))? {
         let left = options.between().0 >= Stage::Driver;
         counters.explain(&mut paths, &plan, left, &mut source.warnings);

@@ -10,13 +10,12 @@ pub use exchanges::Exchange;
 
 use self::exchanges::{Seen, Telegrams};
 use crate::Error;
+use crate::capture_file::CaptureFile;
 use crate::report::{Source, SourceFile};
 use crate::statistics::distribution::{Distribution, Stat};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
-use tsn_capture::Reader;
 use tsn_trdp::{Counts, DEFAULT_TIME_OUT_NS, Subscription, Telegram};
 use tsn_wire::dissect::{Dissected, Network, dissect};
 use tsn_wire::telegram;
@@ -183,24 +182,22 @@ struct Tally {
 ///
 /// # Errors
 /// When a file cannot be read, or no telegram is in any of them.
-pub fn measure(files: &[PathBuf], options: &Options) -> Result<TrdpMeasures, Error> {
+pub fn measure<F: Clone + Into<CaptureFile>>(files: &[F], options: &Options) -> Result<TrdpMeasures, Error> {
     let time_out_ns = options.time_out_ns.unwrap_or(DEFAULT_TIME_OUT_NS);
     let mut source = Source { kind: "captures", formats: vec!["TRDP".into()], ..Source::default() };
     let mut tally = Tally::default();
-    for path in files {
-        let failed = |error| Error::Capture { path: path.clone(), error };
-        let mut reader = Reader::open(path).map_err(failed)?;
+    for file in files.iter().cloned().map(Into::into) {
+        let mut reader = file.open()?;
         let mut unreadable = 0;
-        while let Some(packet) = reader.read().map_err(failed)? {
+        while let Some(packet) = reader.read().map_err(|error| file.failed(error))? {
             match dissect(packet.link, packet.octets, packet.original) {
                 Ok(frame) => tally.see(packet.t_ns, &frame, time_out_ns),
                 Err(_) => unreadable += 1,
             }
         }
-        let path = path.display().to_string();
-        source.warnings.extend(reader.warning().map(|warning| format!("{path}: {warning}")));
+        source.warnings.extend(reader.warning().map(|warning| format!("{file}: {warning}")));
         source.ignored.unreadable_frames += unreadable;
-        source.files.push(SourceFile { path, side: "one", frames: reader.frames() });
+        source.files.push(file.source("one", reader.frames()));
     }
     if tally.without_time > 0 {
         source.warnings.push(format!("{} telegrams have no time", tally.without_time));

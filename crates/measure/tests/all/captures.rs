@@ -282,7 +282,8 @@ fn a_capture_that_breaks_off_gives_a_stated_partial_result() {
     assert_eq!((count.sent, count.received), (3000, 1484));
     let [warning] = &measures.source.warnings[..] else { panic!("{:?}", measures.source.warnings) };
     assert!(warning.contains("breaks off inside the frame or block at octet"), "{warning}");
-    let nothing = measure(&[], from_ref(&rx), &Options::default(), None).unwrap_err().to_string();
+    let nothing =
+        measure(&[] as &[PathBuf], from_ref(&rx), &Options::default(), None).unwrap_err().to_string();
     assert_eq!(nothing, "a capture of each side is needed: at the sender and at the receiver");
     std::fs::write(&rx, b"").unwrap();
     let empty = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap_err().to_string();

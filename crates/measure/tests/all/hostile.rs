@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
-use tsn_capture::Reader;
+use tsn_capture::{Reader, interfaces};
 use tsn_measure::captures::{Options, measure, protocols};
 use tsn_plan::Plan;
 use tsn_wire::counter;
@@ -28,6 +28,11 @@ fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
 /// The work of the fuzzing target. Returns the number of frames, or the error.
 fn capture(octets: &[u8]) -> Result<u64, tsn_capture::Error> {
     let mut reader = Reader::new(octets)?;
+    for one in interfaces(Reader::new(octets)?).unwrap_or_default() {
+        let mut reader = Reader::new(octets)?.only(one.id);
+        while let Ok(Some(_)) = reader.read() {}
+        assert!(reader.frames() <= one.frames);
+    }
     let mut evidence = Evidence::default();
     while let Some(packet) = reader.read()? {
         assert!(packet.octets.len() <= octets.len());

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tsnbench.cli.console.forms import Form
 from tsnbench.cli.console.output import Exit, fail
+from tsnbench.measure.interfaces import Interface
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,10 +18,12 @@ class Asked:
 
     file: Path | None
     """The run folder, log or capture."""
-    tx: list[Path]
+    tx: Sequence[Path | Interface]
     """Captures at the talker."""
-    rx: list[Path]
+    rx: Sequence[Path | Interface]
     """Captures at the listener."""
+    interface: list[str] | None
+    """The interfaces of one capture: that of the talker's end and that of the listener's, or one alone."""
     form: Form
     most: int | None
     """Most rows of a table, or all."""
@@ -37,6 +41,10 @@ class Asked:
     kinds: tuple[str, ...]
     """The kinds of figure files."""
     figure: list[str] | None
+    only: Interface | None = None
+    """The interface of the capture that is measured, if not all are."""
+    whole: Path | None = None
+    """The file of both ends, if its interfaces were not named."""
 
     @classmethod
     def of(cls, what: list[Path], tx: list[Path], rx: list[Path], **options: Any) -> Asked:
@@ -57,6 +65,11 @@ class Asked:
         """The run folder, log or capture, which is given."""
         assert self.file is not None
         return self.file
+
+    @property
+    def capture(self) -> Path | Interface:
+        """The one capture, or the one interface of it."""
+        return self.only or self.folder
 
     @property
     def ends(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,10 +13,13 @@ from tsnbench.cli.measuring.asked import Asked
 from tsnbench.cli.measuring.capture_file import refuse_other, write_inspected
 from tsnbench.cli.parts import captured_page, report_files
 from tsnbench.measure import exchanges_table, measure_captures, measure_trdp, measures_table, trdp_table
+from tsnbench.measure.captures import NoSharedFrameError, backwards
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.inspection import inspect_capture, inspection_tables
+from tsnbench.measure.interfaces import Interface
 from tsnbench.measure.protocols.trdp import NO_TELEGRAM, TrdpMeasures
 from tsnbench.measure.tidy import of_inspection, of_measures, of_trdp, text_of
+from tsnbench.quantities import count
 from tsnbench.runs.measures import Measures
 from tsnbench.scenario.units import LENGTH_OF_RUN
 
@@ -26,9 +30,14 @@ def both_ends(asked: Asked) -> Exit:
     """Delay, jitter and loss from the captures at the talker to those at the listener."""
     for file in (*asked.tx, *asked.rx):
         # The native code reports a missing or empty file.
-        if file.is_file():
-            refuse_other(file)
+        if Path(file).is_file():
+            refuse_other(Path(file))
+    if asked.whole is not None:
+        return _interfaces(asked, asked.whole)
     measures, written = _measured(asked)
+    for end, files in (("talker", asked.tx), ("listener", asked.rx)):
+        if isinstance(files[0], Interface):
+            print_message(f"at the {end}: {files[0]}, {count(files[0].frames)} frames")
     print_warnings(measures.get("source", {}).get("warnings", []))
     if measures["offset"]:
         print_message(measures["offset"]["text"])
@@ -40,6 +49,18 @@ def both_ends(asked: Asked) -> Exit:
         lambda: [measures_table(measures, most=asked.most)],
     )
     return Exit.MET
+
+
+def _interfaces(asked: Asked, whole: Path) -> Exit:
+    """Measures between both interfaces of one file if they share frames, and the file as one place if not."""
+    try:
+        measures = measure_captures(asked.tx, asked.rx, offset=asked.offset)
+    except NoSharedFrameError:
+        if asked.offset is not None or asked.output is not None:
+            raise
+        return one_capture(replace(asked, file=whole, tx=[], rx=[], whole=None))
+    ends = (asked.rx, asked.tx) if backwards(measures) else (asked.tx, asked.rx)
+    return both_ends(replace(asked, tx=ends[0], rx=ends[1], whole=None))
 
 
 def _measured(asked: Asked) -> tuple[Measures, list[Path]]:
@@ -60,7 +81,7 @@ def one_capture(asked: Asked) -> Exit:
     """The TRDP telegrams of one capture, or the streams of one without TRDP."""
     time_out_ns = given_ns("--timeout", asked.timeout, LENGTH_OF_RUN)
     try:
-        found = measure_trdp(asked.folder, time_out_ns)
+        found = measure_trdp(asked.capture, time_out_ns)
     except MeasureError as error:
         if not str(error).startswith(NO_TELEGRAM):
             raise
@@ -86,7 +107,7 @@ def _streams(asked: Asked) -> Exit:
     """The streams of one capture: losses, gaps, intervals by the numbers of their protocols."""
     with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
         table = Path(scratch) / "frames.parquet"
-        found = inspect_capture(asked.folder, frames=table)
+        found = inspect_capture(asked.capture, frames=table)
         written = []
         if asked.into is not None:
             written = write_inspected(found, table, asked.into, asked.kinds, asked.figure, lambda: None)
@@ -105,5 +126,5 @@ def _page(asked: Asked, found: TrdpMeasures, into: Path) -> list[Path]:
     """The page of one capture with its TRDP telegrams, or single figures of it."""
     with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
         table = Path(scratch) / "frames.parquet"
-        inspected = inspect_capture(asked.folder, frames=table)
+        inspected = inspect_capture(asked.capture, frames=table)
         return write_inspected(inspected, table, into, asked.kinds, asked.figure, lambda: found)

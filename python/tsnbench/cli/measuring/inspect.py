@@ -34,6 +34,7 @@ from tsnbench.cli.measuring.plan_file import read_plan
 from tsnbench.measure import MOST_ROWS
 from tsnbench.measure.conformance import STAMPS, TOLERANCE_NS, Against, conformance_table, kept
 from tsnbench.measure.inspection import WINDOW_NS, inspect_capture, inspection_tables
+from tsnbench.measure.interfaces import interface_of, interfaces
 from tsnbench.measure.protocols.trdp import telegrams_of
 from tsnbench.measure.tidy import of_inspection, text_of
 from tsnbench.sheet import Sheet
@@ -71,6 +72,9 @@ Folder = Annotated[
 
 def inspect(
     file: Annotated[Path, argument("FILE", "Capture (pcap or pcapng).")],
+    interface: Annotated[
+        str | None, option("NAME", "Interface of the capture whose frames are read alone.")
+    ] = None,
     window: Window = None,
     plan: PlanFile = None,
     port: Port = None,
@@ -100,9 +104,10 @@ def inspect(
             fail(Exit.INPUT_WRONG, "--window: expected more than 0")
         table = Path(scratch) / "frames.parquet"
         against = None if plan is None else _against(plan, port, stamp, base_time, tolerance)
-        found = inspect_capture(file, length, table, against)
+        capture = file if interface is None else interface_of(interfaces(file), interface, file)
+        found = inspect_capture(capture, length, table, against)
         if into is not None:
-            written = write_inspected(found, table, into, drawn, figure, lambda: telegrams_of(file))
+            written = write_inspected(found, table, into, drawn, figure, lambda: telegrams_of(capture))
     print_warnings(found["warnings"])
     print_written(written, figure)
 

@@ -28,6 +28,14 @@ Offset = Annotated[
     str | None,
     option("TIME", "Subtract from every delay: 37s for TAI against UTC, or auto for the detected offset."),
 ]
+Interfaces = Annotated[
+    list[str] | None,
+    option(
+        "NAME",
+        "Interface of the one capture (pcapng, or any with SLL2): given twice, at the talker and at the "
+        "listener; given once, its frames alone.",
+    ),
+]
 SyncLog = Annotated[
     Path | None,
     option(
@@ -59,6 +67,7 @@ def measure(
     what: Files = None,
     tx: Annotated[list[Path] | None, option("FILE", "Capture at the talker; may be repeated.")] = None,
     rx: Annotated[list[Path] | None, option("FILE", "Capture at the listener; may be repeated.")] = None,
+    interface: Interfaces = None,
     offset: Offset = None,
     output: Annotated[
         Path | None, option("FILE", "For captures, also write one row per frame (Parquet).")
@@ -84,16 +93,16 @@ def measure(
 ) -> None:
     """Measure delay, jitter and loss of a run folder or of captures.
 
-    Captures are two files, at the talker and at the listener, or those of --tx and --rx. For one capture,
-    count its TRDP telegrams. For a log of isochron, netlatency, RTC-Testbench or cyclictest, or a result file
-    of OMNeT++, print its figures.
+    Captures are two files, at the talker and at the listener, those of --tx and --rx, or two interfaces of
+    one file. For one capture, count its TRDP telegrams. For a log of isochron, netlatency, RTC-Testbench or
+    cyclictest, or a result file of OMNeT++, print its figures.
     """
     kinds = figure_kinds(figures, into, names=figure)
     form = form_of(as_json, as_csv)
     asked = Asked.of(
         what or [], tx or [], rx or [], form=form, most=None if everything else MOST_ROWS, quiet=quiet,
-        offset=offset, output=output, start=start, end=end, sync=sync, below=below, timeout=timeout,
-        stages=stages, answers=answers, into=into, kinds=kinds, figure=figure,
+        interface=interface, offset=offset, output=output, start=start, end=end, sync=sync, below=below,
+        timeout=timeout, stages=stages, answers=answers, into=into, kinds=kinds, figure=figure,
     )  # fmt: skip
     with user_errors():
         raise typer.Exit(measured(asked))

@@ -10,6 +10,7 @@ from tsnbench.cli.measuring.asked import Asked
 from tsnbench.cli.measuring.captures import NO_TELEGRAMS, both_ends, one_capture
 from tsnbench.cli.measuring.logs import clocks, foreign
 from tsnbench.cli.measuring.run_folders import answers, run, stages
+from tsnbench.cli.measuring.taps import at_interfaces
 from tsnbench.foreign_files import recognise
 
 
@@ -81,6 +82,7 @@ def measured(asked: Asked) -> Exit:
         InputError, BackendError: it cannot be measured.
         typer.Exit: an option does not fit to the input; a message has said so.
     """
+    asked = at_interfaces(asked)
     mode = MODES[mode_of(asked)]
     for option, needs in REFUSED.items():
         if getattr(asked, option[2:].replace("-", "_")) is not None and option not in mode.takes.split():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench import _native
 from tsnbench.measure.errors import MeasureError
+from tsnbench.measure.interfaces import Capture, native
 
 if TYPE_CHECKING:
     from tsnbench.runs.measures import Stat
@@ -58,17 +58,17 @@ class ProtocolMeasures(TypedDict):
     streams: list[ProtocolStream]
 
 
-def measure_protocols(path: str | os.PathLike[str]) -> ProtocolMeasures:
+def measure_protocols(path: Capture) -> ProtocolMeasures:
     """What the frames of PTP, AVTP, PROFINET and EtherCAT in a capture say besides their numbers.
 
     Args:
-        path: pcap or pcapng file.
+        path: pcap or pcapng file, or one interface of it.
 
     Raises:
         MeasureError: the file is no readable capture.
     """
     try:
-        found: ProtocolMeasures = json.loads(_native.measure_protocols(os.fspath(path)))
+        found: ProtocolMeasures = json.loads(_native.measure_protocols(native(path)))
     except (OSError, ValueError) as error:
         raise MeasureError(str(error)) from error
     return found

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench import _native
-from tsnbench.measure.captures import refuse_irregular
 from tsnbench.measure.errors import MeasureError
+from tsnbench.measure.interfaces import Capture, native, refuse_irregular, several_interfaces
 from tsnbench.quantities import count, exact, micros
 from tsnbench.runs.measures import range_of
 from tsnbench.sheet import Column, Sheet
@@ -104,13 +104,11 @@ class TrdpMeasures(TypedDict):
     exchanges: list[Exchange]
 
 
-def measure_trdp(
-    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], time_out_ns: int | None = None
-) -> TrdpMeasures:
+def measure_trdp(files: Capture | Sequence[Capture], time_out_ns: int | None = None) -> TrdpMeasures:
     """Measures the TRDP telegrams in captures that were made at one place.
 
     Args:
-        files: pcap or pcapng file, or several that follow each other.
+        files: pcap or pcapng file (or one interface of it), or several that follow each other.
         time_out_ns: the time-out of every subscription; by default 100 ms.
 
     Returns:
@@ -129,17 +127,19 @@ def measure_trdp(
         >>> [(one["com_id"], one["telegrams"]) for one in found["streams"]]
         [(2000, 10)]
     """
-    paths = [os.fspath(file) for file in ([files] if isinstance(files, str | os.PathLike) else files)]
+    captures = [files] if isinstance(files, str | os.PathLike) else files
     try:
-        refuse_irregular(paths)
-        text = _native.measure_trdp(paths, json.dumps({"time_out_ns": time_out_ns}))
+        refuse_irregular(captures)
+        text = _native.measure_trdp(list(map(native, captures)), json.dumps({"time_out_ns": time_out_ns}))
     except (OSError, ValueError) as error:
         raise MeasureError(str(error)) from error
     measures: TrdpMeasures = json.loads(text)
+    for capture in captures:
+        measures["source"]["warnings"] += several_interfaces(capture)
     return measures
 
 
-def telegrams_of(file: str | os.PathLike[str], time_out_ns: int | None = None) -> TrdpMeasures | None:
+def telegrams_of(file: Capture, time_out_ns: int | None = None) -> TrdpMeasures | None:
     """The measures of :func:`measure_trdp`, or None if the capture holds no TRDP telegram.
 
     Raises:
