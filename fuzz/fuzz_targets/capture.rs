@@ -24,6 +24,9 @@ fuzz_target!(|octets: &[u8]| {
         let _ = number(marked(&frame).unwrap_or_else(|| evidence.format()), &frame, 4);
         let _ = frame.invariant_hash(usize::MAX);
         let _ = (telegram::datagram(&frame), telegram::segment(&frame), telegram::test_payload(&frame));
-        let _ = (counter::counter(&frame), counter::name(&frame), ptp_message::Repr::parse(frame.payload));
+        let _ = ptp_message::Repr::parse(frame.payload);
+        for found in counter::counters(&frame) {
+            assert!(counter::name(&frame, found.format, found.stream).is_some());
+        }
     }
 });

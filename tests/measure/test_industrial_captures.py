@@ -358,3 +358,130 @@ def test_one_capture_shows_the_residence_in_a_transparent_clock(tmp_path: Path) 
     for stat in (one["again"], one["correction_added"]):
         assert stat is not None
         assert (stat["count"], stat["min"], stat["max"]) == (10, 5_000, 5_009)
+
+
+def rtps_samples(first: int, count: int, writer: int = 0x12) -> bytes:
+    """DATA submessages of one writer."""
+    found = b""
+    for n in range(first, first + count):
+        data = (
+            bytes(2) + struct.pack("<H", 16) + bytes(4) + bytes([0, 0, writer, 3]) + struct.pack("<II", 0, n)
+        )
+        data += b"\0\x01\0\0" + bytes(8)
+        found += b"\x15\x05" + struct.pack("<H", len(data)) + data
+    return found
+
+
+def rtps_of_two_writers(n: int) -> bytes:
+    head = b"RTPS\x02\x03\x01\x0f" + bytes(range(1, 13))
+    return udp(head + rtps_samples(2 * n + 1, 2) + rtps_samples(n + 1, 1, writer=0x22), 7411)
+
+
+def calls(n: int) -> bytes:
+    made = b""
+    for service, session in ((0x1234, n), (0x5678, 3 * n), (0x5678, 3 * n + 1), (0x5678, 3 * n + 2)):
+        made += (
+            struct.pack(">HHIHH", service, 0x8001, 12, 0, session % 65_535 + 1)
+            + bytes([1, 2, 2, 0])
+            + bytes(4)
+        )
+    return udp(made, 30_501, source_port=30_500)
+
+
+def data_sets(n: int) -> bytes:
+    """Two data set messages without a number of the group."""
+    parts = [b"\x09" + struct.pack("<H", number % 65_536) + bytes(5) for number in (n, n + 500)]
+    return udp(b"\x51\x2a\x02\x07\0\x08\0" + struct.pack("<HH", 8, 8) + b"".join(parts), 4840)
+
+
+def two_units(n: int) -> bytes:
+    """Two ASDUs of one merging unit, and one of another."""
+    asdus = b""
+    for name, count in ((b"MU01", 2 * n % 4000), (b"MU01", (2 * n + 1) % 4000), (b"MU02", n % 4000)):
+        asdu = tlv(0x80, name) + tlv(0x82, struct.pack(">H", count)) + tlv(0x83, b"\0\0\0\x01")
+        asdus += tlv(0x30, asdu + tlv(0x85, b"\x02") + tlv(0x87, bytes(8)))
+    pdu = tlv(0x60, tlv(0x80, b"\x03") + tlv(0xA2, asdus))
+    return ethernet(0x88BA, struct.pack(">HHHH", 0x4000, 8 + len(pdu), 0, 0) + pdu, vlan=1)
+
+
+def datagrams(n: int) -> bytes:
+    """Frame n has 1 + n % 3 datagrams, whose indices count on: 0, 1 2, 3 4 5, 6, 7 8, ..."""
+    count, first = 1 + n % 3, n // 3 * 6 + (0, 1, 3)[n % 3]
+    made = b""
+    for place in range(count):
+        more = 0x8000 if place + 1 < count else 0
+        made += struct.pack("<BBIHH", 12, (first + place) % 256, 0x01000000, 8 | more, 0) + bytes(10)
+    return ethernet(0x88A4, struct.pack("<H", len(made) | 1 << 12) + made)
+
+
+@dataclass(frozen=True)
+class Several:
+    """Frames with several messages, and how many numbers of each stream are in one frame."""
+
+    frame: Callable[[int], bytes]
+    numbers: tuple[int, ...]
+    field: str
+    options: tuple[str, ...] = ()
+
+
+SEVERAL = {
+    "rtps": Several(rtps_of_two_writers, (2, 1), "rtps.sm.seqNumber"),
+    "some/ip": Several(calls, (1, 3), "someip.sessionid", ("-d", "udp.port==30501,someip")),
+    "uadp": Several(data_sets, (1, 1), ""),
+    "sampled values": Several(two_units, (2, 1), "sv.smpCnt"),
+}
+
+
+@pytest.mark.parametrize("several", SEVERAL.values(), ids=SEVERAL)
+def test_every_message_of_a_frame_counts(several: Several, tmp_path: Path) -> None:
+    """Frames 11, 20 and 21 of 40 are missing at both ends, 7 and 30 at the receiver."""
+    numbers = [n for n in range(40) if n not in (11, 20, 21)]
+    tx = pcap(tmp_path / "tx.pcap", [(n * PERIOD_NS, several.frame(n)) for n in numbers])
+    streams = inspect_capture(tx)["streams"]
+    assert [one["frames"] for one in streams] == [37] * len(several.numbers)
+    assert [one["missing"] for one in streams] == [3 * of_frame for of_frame in several.numbers]
+    assert all((one["duplicate"], one["reordered"]) == (0, 0) for one in streams)
+    names = [one["stream"] for one in streams]
+    received = [(n * PERIOD_NS + DELAY_NS, several.frame(n)) for n in numbers if n not in (7, 30)]
+    for path in measure_captures(tx, pcap(tmp_path / "rx.pcap", received))["paths"]:
+        count, delay = path["count"], path["delay"]
+        assert (count["sent"], count["received"], count["lost"]) == (37, 35, 2)
+        assert count["never_sent"] == 3 * several.numbers[names.index(path["stream"])]
+        assert delay is not None
+        assert (delay["min"], delay["max"]) == (DELAY_NS, DELAY_NS)
+
+
+@pytest.mark.parametrize("several", [one for one in SEVERAL.values() if one.field], ids=lambda one: one.field)
+def test_tshark_finds_as_many_messages(several: Several, tmp_path: Path) -> None:
+    path = pcap(tmp_path / "a.pcap", [(n * PERIOD_NS, several.frame(n)) for n in range(9)])
+    for line in dissected(path, several.field, options=several.options):
+        assert len(line[0].split(",")) == sum(several.numbers)
+
+
+def test_a_message_that_is_missing_among_others_is_seen(tmp_path: Path) -> None:
+    """The second writer has a gap although every frame is there."""
+    head = b"RTPS\x02\x03\x01\x0f" + bytes(range(1, 13))
+    frames = [
+        udp(head + rtps_samples(n + 1, 1) + (rtps_samples(n + 1, 1, writer=0x22) if n != 5 else b""), 7411)
+        for n in range(12)
+    ]
+    streams = inspect_capture(pcap(tmp_path / "a.pcap", list(enumerate(frames))))["streams"]
+    assert [(one["frames"], one["missing"]) for one in streams] == [(12, 0), (11, 1)]
+    assert streams[1]["gaps"] == [{"after": 5, "missing": 1}]
+    # A sample that was sent too late is one more number in its frame.
+    late = [head + rtps_samples(n, 1) for n in (1, 2, 4)] + [head + rtps_samples(5, 1) + rtps_samples(3, 1)]
+    (one,) = inspect_capture(
+        pcap(tmp_path / "b.pcap", [(n, udp(frame, 7411)) for n, frame in enumerate(late)])
+    )["streams"]
+    assert (one["frames"], one["missing"]) == (4, 0)
+
+
+def test_indices_of_ethercat_count_over_all_datagrams(tmp_path: Path) -> None:
+    path = pcap(tmp_path / "a.pcap", [(n * PERIOD_NS, datagrams(n)) for n in range(300) if n != 100])
+    one = only(path)
+    assert (one["frames"], one["missing"], one["duplicate"]) == (299, 2, 0)
+    printed = [line[0].split(",") for line in dissected(path, "ecat.idx")]
+    assert [len(indices) for indices in printed[:6]] == [1, 2, 3, 1, 2, 3]
+    # A master that sends the same indices in every frame counts nothing.
+    same = [(n * PERIOD_NS, datagrams(1)) for n in range(40)]
+    assert only(pcap(tmp_path / "b.pcap", same))["missing"] is None

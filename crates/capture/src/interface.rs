@@ -61,6 +61,10 @@ pub fn interfaces<R: Read>(mut reader: Reader<R>) -> Result<Vec<CapturedInterfac
     let mut frames: BTreeMap<(usize, Option<u32>), u64> = BTreeMap::new();
     while let Some((place, link, octets)) = reader.skip()? {
         let index = index_of(link, octets);
+        if link == Ok(Link::LinuxCooked2) && index.is_none() {
+            // The capture cut the header.
+            continue;
+        }
         *frames.entry((place, index)).or_default() += 1;
         if frames.len() > MOST_LISTED {
             return Err(Error::Interfaces(MOST_LISTED));

@@ -71,16 +71,21 @@ impl FlowKey {
             return (key, None);
         }
         if let Some(counter) = counter(frame) {
-            let addressed = |mac: Option<Mac>, visible: bool| mac.filter(|_| counter.addressed && visible);
-            let key = Self::Counted {
-                format: counter.format,
-                stream: counter.stream,
-                source: addressed(frame.source(), visible.source),
-                destination: addressed(frame.destination(), visible.destination),
-            };
-            return (key, Some(counter));
+            return (Self::counted(&counter, frame, visible), Some(counter));
         }
         (Self::of_addresses(frame, visible), None)
+    }
+
+    /// The key of a message of the frame with this number.
+    #[inline]
+    pub(crate) fn counted(counter: &Counter, frame: &Dissected<'_>, visible: VisibleFields) -> Self {
+        let addressed = |mac: Option<Mac>, visible: bool| mac.filter(|_| counter.addressed && visible);
+        Self::Counted {
+            format: counter.format,
+            stream: counter.stream,
+            source: addressed(frame.source(), visible.source),
+            destination: addressed(frame.destination(), visible.destination),
+        }
     }
 
     fn of_addresses(frame: &Dissected<'_>, visible: VisibleFields) -> Self {
@@ -106,7 +111,9 @@ impl FlowKey {
     pub(crate) fn name(&self, format: Format, frame: &Dissected<'_>) -> String {
         let (tag, source) = (frame.tag, frame.source());
         match self {
-            Self::Counted { format, .. } => counter::name(frame).unwrap_or_else(|| format.name().to_owned()),
+            Self::Counted { format, stream, .. } => {
+                counter::name(frame, *format, *stream).unwrap_or_else(|| format.name().to_owned())
+            }
             Self::Tsnbench(stream) => format!("tsnbench/{stream}"),
             Self::Trdp { com_id, kind_name, source, destination, .. } => {
                 let (from, to) = (Ipv4Addr::from(*source), Ipv4Addr::from(*destination));

@@ -9,6 +9,10 @@ use crate::{EtherType, Mac};
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+/// Places of parts of identifiers: the writer group of UADP, the type of SOME/IP's messages.
+const UADP_GROUP: u32 = 20;
+const SOMEIP_KIND: u32 = 48;
+
 /// The number of a frame in its stream.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
@@ -20,11 +24,13 @@ pub struct Counter {
     pub addressed: bool,
     /// The number, as the frame has it.
     pub number: u64,
-    /// How many following numbers are in the frame, too.
+    /// How many following numbers are in the frame, too; only [`counters`] tells it of frames with several messages.
     pub more: u32,
+    /// Whether the frame has further messages.
+    pub several: bool,
 }
 
-/// The number of a frame; `None` if its protocol has none, or is not known.
+/// The number of a frame's first message; `None` if its protocol has none, or is not known.
 #[must_use]
 #[inline]
 pub fn counter(frame: &Dissected<'_>) -> Option<Counter> {
@@ -35,8 +41,61 @@ pub fn counter(frame: &Dissected<'_>) -> Option<Counter> {
     }
 }
 
+/// The numbers of all messages of a frame, in their order: those of one stream that follow each other are one.
+///
+/// For frames with [`Counter::several`]: others have at most the one of [`counter`].
+#[must_use]
+pub fn counters(frame: &Dissected<'_>) -> Vec<Counter> {
+    let mut found: Vec<Counter> = Vec::new();
+    let mut add = |next: Counter| {
+        let last = found.last_mut().filter(|last| (last.format, last.stream) == (next.format, next.stream));
+        match last {
+            Some(last) if following(last) == next.number => last.more += 1,
+            _ => found.push(next),
+        }
+    };
+    each(frame, &mut add);
+    let several = found.len() > 1 || found.iter().any(|one| one.more > 0);
+    found.iter_mut().for_each(|one| one.several = several);
+    found
+}
+
+/// The number behind those of a counter.
+fn following(counter: &Counter) -> u64 {
+    let next = counter.number.wrapping_add(u64::from(counter.more) + 1);
+    match counter.format.modulus() {
+        0 => next,
+        modulus => next % modulus,
+    }
+}
+
+/// Calls `see` for each numbered message of a frame of a format that may have several, and for the only one of others.
+fn each(frame: &Dissected<'_>, see: &mut impl FnMut(Counter)) {
+    let Some(first) = counter(frame) else { return };
+    let bytes = frame.payload;
+    let from = frame.ports.map_or(0, |ports| addresses(frame.network, ports));
+    let mut add = |counter: Option<Counter>| {
+        if let Some(found) = counter {
+            see(Counter { stream: found.stream ^ from, ..found });
+        }
+    };
+    match first.format {
+        Format::Rtps => rtps_samples(bytes).for_each(|found| add(of_sample(&found))),
+        Format::SomeIp => someip_messages(frame).for_each(|found| add(of_call(&found))),
+        Format::Uadp => {
+            let _ = uadp::Repr::each(bytes, |found| add(of_data_sets(&found)));
+        }
+        Format::SampledValues => Samples::each(bytes).for_each(|found| add(of_asdu(&found))),
+        Format::EtherCat => {
+            let more = ethercat::Repr::parse(bytes).map_or(0, |found| found.more);
+            see(Counter { more, ..first });
+        }
+        _ => see(first),
+    }
+}
+
 fn made(format: Format, stream: u128, number: impl Into<u64>) -> Option<Counter> {
-    Some(Counter { format, stream, addressed: false, number: number.into(), more: 0 })
+    Some(Counter { format, stream, addressed: false, number: number.into(), more: 0, several: false })
 }
 
 fn of_ethernet(frame: &Dissected<'_>) -> Option<Counter> {
@@ -51,7 +110,7 @@ fn of_ethernet(frame: &Dissected<'_>) -> Option<Counter> {
         EtherType::PTP => of_ptp(bytes),
         iec61850::SAMPLED_VALUES => {
             let found = Samples::parse(bytes).ok()?;
-            made(Format::SampledValues, named(found.app_id, found.id), found.count)
+            Some(Counter { several: found.asdus > 1, ..of_asdu(&found)? })
         }
         iec61850::GOOSE => {
             let found = Goose::parse(bytes).ok()?;
@@ -61,7 +120,7 @@ fn of_ethernet(frame: &Dissected<'_>) -> Option<Counter> {
         ethercat::ETHER_TYPE => {
             let found = ethercat::Repr::parse(bytes).ok()?;
             let counter = made(Format::EtherCat, 0, found.index)?;
-            Some(Counter { addressed: true, ..counter })
+            Some(Counter { addressed: true, several: found.more > 0, ..counter })
         }
         uadp::ETHER_TYPE => of_uadp(bytes),
         _ => None,
@@ -78,11 +137,50 @@ fn of_avtp(bytes: &[u8]) -> Option<Counter> {
     made(Format::Avtp, found.stream.into(), found.number)
 }
 
+fn of_asdu(found: &Samples<'_>) -> Option<Counter> {
+    made(Format::SampledValues, named(found.app_id, found.id), found.count)
+}
+
 fn of_uadp(bytes: &[u8]) -> Option<Counter> {
-    let found = uadp::Repr::parse(bytes).ok()?;
+    let mut messages = 0;
+    let mut first = None;
+    uadp::Repr::each(bytes, |found| {
+        messages += 1;
+        first.get_or_insert(found);
+    })
+    .ok()?;
+    Some(Counter { several: messages > 1, ..of_data_sets(&first?)? })
+}
+
+fn of_data_sets(found: &uadp::Repr) -> Option<Counter> {
     let part = |part: Option<u16>| part.map_or(0, |number| u128::from(number) + 1);
-    let stream = u128::from(found.publisher) << 64 | part(found.group) << 20 | part(found.writer);
+    let stream = u128::from(found.publisher) << 64 | part(found.group) << UADP_GROUP | part(found.writer);
     made(Format::Uadp, stream, found.number)
+}
+
+/// The first fragment of a sample has its number; the others have the same one.
+fn rtps_samples(bytes: &[u8]) -> impl Iterator<Item = rtps::Repr> {
+    rtps::Samples::of(bytes).into_iter().flatten().filter(|found| found.fragment < 2)
+}
+
+fn of_sample(found: &rtps::Repr) -> Option<Counter> {
+    made(Format::Rtps, found.writer, found.number)
+}
+
+/// The numbered messages of SOME/IP in a datagram.
+fn someip_messages<'a>(frame: &Dissected<'a>) -> impl Iterator<Item = someip::Repr> + use<'a> {
+    let whole = frame.payload.len().saturating_add(frame.uncaptured as usize);
+    let messages = someip::Messages::of(frame.payload, whole);
+    messages.into_iter().flatten().filter(|found| found.session > 0)
+}
+
+fn of_call(found: &someip::Repr) -> Option<Counter> {
+    let stream = u128::from(found.service) << 32
+        | u128::from(found.method) << 16
+        | u128::from(found.client)
+        | u128::from(found.kind) << SOMEIP_KIND;
+    // Sessions are numbered from 1.
+    made(Format::SomeIp, stream, found.session.checked_sub(1)?)
 }
 
 fn of_ptp(bytes: &[u8]) -> Option<Counter> {
@@ -105,20 +203,14 @@ fn of_datagram(frame: &Dissected<'_>) -> Option<Counter> {
         (_, uadp::UDP_PORT) => of_uadp(bytes),
         (_, port) if ptp::UDP_PORTS.contains(&port) => of_ptp(bytes),
         _ if bytes.starts_with(b"RTPS") => {
-            // The first fragment of a sample has its number; the others have the same one.
-            let found = rtps::Repr::parse(bytes).ok().filter(|found| found.fragment < 2)?;
-            made(Format::Rtps, found.writer, found.number)
-                .map(|counter| Counter { more: found.more, ..counter })
+            let mut samples = rtps_samples(bytes);
+            let first = of_sample(&samples.next()?)?;
+            Some(Counter { several: samples.next().is_some(), ..first })
         }
         _ => {
-            let whole = bytes.len().saturating_add(frame.uncaptured as usize);
-            let found = someip::Repr::parse(bytes, whole).ok()?;
-            let stream = u128::from(found.service) << 32
-                | u128::from(found.method) << 16
-                | u128::from(found.client)
-                | u128::from(found.kind) << 48;
-            // Sessions are numbered from 1.
-            made(Format::SomeIp, stream, found.session - 1)
+            let mut messages = someip_messages(frame);
+            let first = of_call(&messages.next()?)?;
+            Some(Counter { several: messages.next().is_some(), ..first })
         }
     }?;
     Some(Counter { stream: found.stream ^ addresses(frame.network, (from, to)), ..found })
@@ -135,11 +227,11 @@ fn addresses(network: Network, (from, to): (u16, u16)) -> u128 {
     u128::from(found) << 64
 }
 
-/// The name of the stream of a frame that has a [`counter`]; `None` if it has none.
+/// The name of a stream of which the frame has a message; `None` if it has none.
 #[must_use]
-pub fn name(frame: &Dissected<'_>) -> Option<String> {
-    let format = counter(frame)?.format;
-    let mut name = own_name(format, frame)?;
+pub fn name(frame: &Dissected<'_>, format: Format, stream: u128) -> Option<String> {
+    let from = frame.ports.map_or(0, |ports| addresses(frame.network, ports));
+    let mut name = own_name(frame, format, stream ^ from)?;
     match (frame.network, frame.ports) {
         (Network::Ipv4 { source, destination, .. }, Some((from, to))) => {
             let (source, destination) = (Ipv4Addr::from(source), Ipv4Addr::from(destination));
@@ -158,7 +250,10 @@ pub fn name(frame: &Dissected<'_>) -> Option<String> {
     Some(name)
 }
 
-fn own_name(format: Format, frame: &Dissected<'_>) -> Option<String> {
+/// The name without addresses; `stream` is the identifier of the protocol alone.
+fn own_name(frame: &Dissected<'_>, format: Format, stream: u128) -> Option<String> {
+    // Parts of the identifier.
+    let octets = |at: u32| (stream >> at & 0xffff) as u16;
     let bytes = if format == Format::Avtp && frame.ports.is_some() {
         frame.payload.get(avtp::IN_DATAGRAM..)?
     } else {
@@ -169,25 +264,22 @@ fn own_name(format: Format, frame: &Dissected<'_>) -> Option<String> {
         Format::Avtp => format!("avtp 0x{:016x}", avtp::Repr::parse(bytes).ok()?.stream),
         Format::Profinet => format!("profinet 0x{:04x}", profinet::Repr::parse(bytes).ok()?.frame_id),
         Format::Uadp => {
-            let found = uadp::Repr::parse(bytes).ok()?;
-            let mut name = format!("uadp publisher {}", found.publisher);
-            let parts = [("group", found.group), ("writer", found.writer)];
-            for (what, number) in parts.iter().filter_map(|(what, part)| part.map(|part| (what, part))) {
-                let _ = write!(name, " {what} {number}");
+            let mut name = format!("uadp publisher {}", stream >> 64);
+            let part = |at: u32| (stream >> at & 0xf_ffff).checked_sub(1);
+            for (what, number) in [("group", part(UADP_GROUP)), ("writer", part(0))] {
+                if let Some(number) = number {
+                    let _ = write!(name, " {what} {number}");
+                }
             }
             name
         }
         Format::SomeIp => {
-            let found =
-                someip::Repr::parse(bytes, bytes.len().saturating_add(frame.uncaptured as usize)).ok()?;
-            format!("some/ip 0x{:04x}.0x{:04x} {}", found.service, found.method, found.kind_name())
+            let kind = someip::kind_name((stream >> SOMEIP_KIND & 0xff) as u8);
+            format!("some/ip 0x{:04x}.0x{:04x} {kind}", octets(32), octets(16))
         }
-        Format::Rtps => {
-            let writer = rtps::Repr::parse(bytes).ok()?.writer;
-            format!("rtps {:024x}.{:08x}", writer >> 32, writer & 0xffff_ffff)
-        }
+        Format::Rtps => format!("rtps {:024x}.{:08x}", stream >> 32, stream & 0xffff_ffff),
         Format::SampledValues => {
-            let found = Samples::parse(bytes).ok()?;
+            let found = Samples::each(bytes).find(|found| named(found.app_id, found.id) == stream)?;
             format!("sv 0x{:04x} {}", found.app_id, text(found.id))
         }
         Format::Goose => {

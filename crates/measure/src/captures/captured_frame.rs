@@ -24,6 +24,8 @@ pub(super) enum Number {
     One(u64),
     /// The first of several consecutive numbers, and how many follow.
     Several(u64, u32),
+    /// As many numbers from this one on, in a frame that was identified by another number before.
+    Further(u64, u32),
     /// It is a copy of a frame that its side observed before.
     Copy,
 }
@@ -33,7 +35,7 @@ impl Number {
     pub(super) fn first(self) -> Option<u64> {
         match self {
             Self::One(number) | Self::Several(number, _) => Some(number),
-            Self::Missing | Self::Copy => None,
+            Self::Missing | Self::Further(..) | Self::Copy => None,
         }
     }
 }

@@ -37,8 +37,9 @@ impl Contents {
         }
     }
 
-    /// Adds a frame of side 0, the sending one, or 1. All frames of side 0 come first.
-    pub(super) fn see(&mut self, frame: &Dissected<'_>, key: &FlowKey, side: usize) {
+    /// Adds a frame of side 0, the sending one, or 1. All frames of side 0 come first. `message`: which of the frame's
+    /// messages the key is of.
+    pub(super) fn see(&mut self, frame: &Dissected<'_>, key: &FlowKey, side: usize, message: usize) {
         if matches!(key, FlowKey::Tsnbench(_)) {
             return;
         }
@@ -48,7 +49,7 @@ impl Contents {
         } else if !foreign && frame.redundancy().is_none() {
             return;
         }
-        let hash = frame.invariant_hash(self.hash_octets);
+        let hash = frame.invariant_hash(self.hash_octets).wrapping_add(message as u64);
         let mut twin = None;
         if let Some(redundancy) = frame.redundancy() {
             twin = owner(&mut self.numbered[side], (hash, redundancy.number), key, false);

@@ -74,6 +74,13 @@ impl WholeNumbers {
         Some(whole)
     }
 
+    /// Notes that the last frame of a side has this many following numbers, too.
+    pub(super) fn skip(&mut self, more: u32, end: End) {
+        if let Some(last) = &mut self.last[end as usize] {
+            *last = last.saturating_add(more.into());
+        }
+    }
+
     /// The whole number of a number that begins again with 0 at `modulus` (0: 2^64): the nearest one to the last number
     /// of its side (or else of the other side).
     #[inline(always)]

@@ -12,7 +12,7 @@ use crate::flow::{FlowKey, VisibleFields};
 use crate::statistics::path_statistics::PathOptions;
 use crate::statistics::scale::{Numbers, Scale};
 use rustc_hash::FxHashMap;
-use tsn_wire::counter::counter;
+use tsn_wire::counter::{Counter, counter, counters};
 use tsn_wire::dissect::{Dissected, dissect};
 use tsn_wire::payload::rtc_testbench;
 use tsn_wire::recognise::{Evidence, Format, marked};
@@ -74,8 +74,15 @@ pub(super) fn probe(tx: &[CaptureFile], rx: &[CaptureFile]) -> Result<Probed, Er
     for (paths, side) in [(tx, 0), (rx, 1)] {
         read_beginning(paths, |frame, _| {
             let key = FlowKey::of(frame, visible);
-            contents.see(frame, &key, side);
-            notes.entry(key).or_default().see(frame, side);
+            let found = counter(frame).filter(|_| !matches!(key, FlowKey::Tsnbench(_)));
+            let all = if found.is_some_and(|found| found.several) { counters(frame) } else { Vec::new() };
+            contents.see(frame, &key, side, 0);
+            notes.entry(key).or_default().see(frame, side, all.first().copied().or(found));
+            for (message, further) in all.iter().enumerate().skip(1) {
+                let key = FlowKey::counted(further, frame, visible);
+                contents.see(frame, &key, side, message);
+                notes.entry(key).or_default().see_further(further, side);
+            }
         })?;
     }
     let formats: FxHashMap<FlowKey, Numbering> =
@@ -86,7 +93,7 @@ pub(super) fn probe(tx: &[CaptureFile], rx: &[CaptureFile]) -> Result<Probed, Er
 }
 
 impl StreamEvidence {
-    fn see(&mut self, frame: &Dissected<'_>, side: usize) {
+    fn see(&mut self, frame: &Dissected<'_>, side: usize, counter: Option<Counter>) {
         self.frames[side] += 1;
         self.marked = self.marked.or_else(|| marked(frame));
         match self.marked {
@@ -95,7 +102,7 @@ impl StreamEvidence {
                 if let Some(found) = frame.redundancy() {
                     self.numbered[side] +=
                         u64::from(*self.scheme.get_or_insert(found.scheme) == found.scheme);
-                    self.numbers[side].see(u64::from(found.number));
+                    self.numbers[side].see(u64::from(found.number), 0);
                 }
             }
             Some(Format::RtcTestbench) => {
@@ -103,11 +110,19 @@ impl StreamEvidence {
                 self.highest_in_cycle = self.highest_in_cycle.max(place);
             }
             Some(format) if format.has_steps() || format.is_doubtful() => {
-                if let Some(counter) = counter(frame).filter(|counter| counter.format == format) {
-                    self.numbers[side].see(counter.number);
+                if let Some(counter) = counter.filter(|counter| counter.format == format) {
+                    self.numbers[side].see(counter.number, counter.more);
                 }
             }
             Some(_) => {}
+        }
+    }
+
+    /// Adds a message of a frame that is not its first one.
+    fn see_further(&mut self, counter: &Counter, side: usize) {
+        self.frames[side] += 1;
+        if *self.marked.get_or_insert(counter.format) == counter.format {
+            self.numbers[side].see(counter.number, counter.more);
         }
     }
 

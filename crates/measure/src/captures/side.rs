@@ -6,6 +6,7 @@ use super::streams::Streams;
 use crate::Error;
 use crate::capture_file::CaptureFile;
 use crate::report::Source;
+use std::collections::VecDeque;
 use tsn_capture::Reader;
 use tsn_wire::dissect::dissect_for;
 
@@ -16,12 +17,17 @@ struct Capture {
     head: Option<CapturedFrame>,
     last_at: i64,
     unreadable: u64,
+    /// Further messages of the last frame.
+    further: VecDeque<CapturedFrame>,
 }
 
 impl Capture {
     /// The file's next frame that can be identified.
     #[inline]
     fn next(&mut self, end: End, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
+        if let Some(further) = self.further.pop_front() {
+            return Ok(Some(further));
+        }
         loop {
             let packet = match self.reader.read() {
                 Ok(Some(packet)) => packet,
@@ -36,7 +42,15 @@ impl Capture {
                 continue;
             };
             self.last_at = packet.t_ns.unwrap_or(self.last_at);
-            return Ok(Some(CapturedFrame { t_ns: packet.t_ns, at: self.last_at, stream, number, octets }));
+            let found = CapturedFrame { t_ns: packet.t_ns, at: self.last_at, stream, number, octets };
+            if let Some(further) = streams.further() {
+                self.further.extend(further.map(|(stream, number)| CapturedFrame {
+                    stream,
+                    number,
+                    ..found
+                }));
+            }
+            return Ok(Some(found));
         }
     }
 }
@@ -53,7 +67,14 @@ impl Side {
         let mut captures = Vec::with_capacity(files.len());
         for file in files {
             let reader = file.open()?;
-            captures.push(Capture { file: file.clone(), reader, head: None, last_at: 0, unreadable: 0 });
+            captures.push(Capture {
+                file: file.clone(),
+                reader,
+                head: None,
+                last_at: 0,
+                unreadable: 0,
+                further: VecDeque::new(),
+            });
         }
         Ok(Self { end, captures, begun: false })
     }

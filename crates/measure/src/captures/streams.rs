@@ -11,6 +11,7 @@ use crate::report::{Identification, Ignored};
 use crate::statistics::path_statistics::PathOptions;
 use crate::statistics::scale::Scale;
 use rustc_hash::FxHashMap;
+use tsn_wire::counter::counters;
 use tsn_wire::dissect::Dissected;
 use tsn_wire::recognise::{self, Format};
 use tsn_wire::telegram;
@@ -56,6 +57,8 @@ pub(super) struct Streams {
     /// Streams of our own payload by their numbers, where those are small.
     own: Vec<Option<u32>>,
     all: Vec<Stream>,
+    /// What identifies the further messages of the last frame.
+    further: Vec<(u32, Number)>,
     /// The last frame's stream of each side: the next frame is often of the same stream.
     last: [Option<(FlowKey, u32)>; 2],
     /// Number of sent streams.
@@ -71,6 +74,7 @@ impl Streams {
             by_key: FxHashMap::default(),
             own: Vec::new(),
             all: Vec::new(),
+            further: Vec::new(),
             last: [None, None],
             paths: 0,
         }
@@ -117,17 +121,48 @@ impl Streams {
             let hash = frame.invariant_hash(self.known.hash_octets);
             return (place, if format == Format::Ptp { number } else { Some(hash) }.into());
         }
-        let whole = number.and_then(|number| stream.numbers.of(&mut stream.numbering, number, end));
-        let number = whole.map(|whole| stream.numbering.scale.consecutive(whole));
-        let more = counter.map_or(0, |counter| counter.more);
-        (
-            place,
-            if let (Some(number), 1..) = (number, more) {
-                Number::Several(number, more)
-            } else {
-                number.into()
-            },
-        )
+        if counter.is_some_and(|counter| counter.several) {
+            return (place, self.identify_several(frame, place, end));
+        }
+        (place, stream.consecutive(number, 0, end))
+    }
+
+    /// What identifies the first of a frame's messages, whose stream is known; and the others, which are kept.
+    #[cold]
+    fn identify_several(&mut self, frame: &Dissected<'_>, first: u32, end: End) -> Number {
+        let mut found = Number::Missing;
+        let mut known = vec![first];
+        for (at, counter) in counters(frame).into_iter().enumerate() {
+            let place = match at {
+                0 => first,
+                _ => self.look_up(FlowKey::counted(&counter, frame, self.known.visible), frame, end),
+            };
+            let stream = &mut self.all[place as usize];
+            if stream.numbering.format != counter.format {
+                continue;
+            }
+            let number = stream.consecutive(Some(counter.number), counter.more, end);
+            match number {
+                _ if at == 0 => found = number,
+                Number::One(number) if known.contains(&place) => {
+                    self.further.push((place, Number::Further(number, 1)));
+                }
+                Number::Several(number, more) if known.contains(&place) => {
+                    self.further.push((place, Number::Further(number, more + 1)));
+                }
+                _ => {
+                    known.push(place);
+                    self.further.push((place, number));
+                }
+            }
+        }
+        found
+    }
+
+    /// The streams and numbers of further messages of the frame that was identified last; each is returned once.
+    #[inline]
+    pub(super) fn further(&mut self) -> Option<std::vec::Drain<'_, (u32, Number)>> {
+        if self.further.is_empty() { None } else { Some(self.further.drain(..)) }
     }
 
     /// The index of a stream of our own payload that is not, or not yet, in the table of small numbers.
@@ -199,8 +234,9 @@ impl Streams {
             Number::One(number) => stream.path.tx(number, event.t_ns, event.octets, out),
             Number::Several(number, more) => {
                 stream.path.tx(number, event.t_ns, event.octets, out);
-                stream.cover(number, more, out);
+                stream.cover(number.saturating_add(1), more, out);
             }
+            Number::Further(number, count) => stream.cover(number, count, out),
             Number::Copy => stream.path.statistics.duplicate_tx += 1,
             Number::Missing => {}
         }
@@ -210,7 +246,7 @@ impl Streams {
     #[inline]
     pub(super) fn rx(&mut self, event: &CapturedFrame, out: &mut impl FrameSink) -> Option<i64> {
         let stream = &mut self.all[event.stream as usize];
-        stream.rx_only += u64::from(!stream.sent);
+        stream.rx_only += u64::from(!stream.sent && !matches!(event.number, Number::Further(..)));
         match event.number {
             Number::One(hash) if stream.numbering.format == Format::Unknown => {
                 stream.by_content.rx(hash, event, &mut stream.path, out)
@@ -218,6 +254,7 @@ impl Streams {
             Number::One(number) | Number::Several(number, _) => {
                 stream.path.rx(number, event.t_ns, event.octets, out)
             }
+            Number::Further(..) => None,
             Number::Copy => {
                 stream.path.statistics.duplicate += 1;
                 None
@@ -290,11 +327,24 @@ impl Streams {
 }
 
 impl Stream {
-    /// Notes numbers that are in the frame before them, too.
+    /// The consecutive number of a frame with this number and `more` following ones.
+    #[inline]
+    fn consecutive(&mut self, number: Option<u64>, more: u32, end: End) -> Number {
+        let whole = number.and_then(|number| self.numbers.of(&mut self.numbering, number, end));
+        let Some(whole) = whole else { return Number::Missing };
+        let number = self.numbering.scale.consecutive(whole);
+        if more == 0 {
+            return Number::One(number);
+        }
+        self.numbers.skip(more, end);
+        Number::Several(number, more)
+    }
+
+    /// Notes numbers that an earlier frame has, too.
     #[cold]
-    fn cover(&mut self, number: u64, more: u32, out: &mut impl FrameSink) {
-        for more in 1..=u64::from(more) {
-            self.path.covered(number.saturating_add(more), out);
+    fn cover(&mut self, number: u64, count: u32, out: &mut impl FrameSink) {
+        for place in 0..u64::from(count) {
+            self.path.covered(number.saturating_add(place), out);
         }
     }
 }

@@ -43,14 +43,14 @@ impl Scale {
     }
 }
 
-/// The numbers of a stream's first frames, in order.
+/// The numbers of a stream's first frames, in order, and how many follow in the same frame.
 #[derive(Default)]
-pub(crate) struct Numbers(Vec<u64>);
+pub(crate) struct Numbers(Vec<(u64, u32)>);
 
 impl Numbers {
-    pub(crate) fn see(&mut self, number: u64) {
+    pub(crate) fn see(&mut self, number: u64, more: u32) {
         if self.0.len() < MOST_NUMBERS {
-            self.0.push(number);
+            self.0.push((number, more));
         }
     }
 
@@ -62,6 +62,7 @@ impl Numbers {
         }
         let mut differences: FxHashMap<u64, u32> = FxHashMap::default();
         for pair in self.0.windows(2) {
+            let pair = [last_of(pair[0]), pair[1].0];
             // The number of a copy, or a number that began again at an unknown place, shows no distance.
             let distance = if scale.modulus.is_power_of_two() {
                 pair[1].wrapping_sub(pair[0]) & (scale.modulus - 1)
@@ -84,13 +85,19 @@ impl Numbers {
         }
         scale.step = step;
         let mut residues: FxHashMap<u64, u32> = FxHashMap::default();
-        self.0.iter().for_each(|number| *residues.entry(number % step).or_default() += 1);
+        self.0.iter().for_each(|(number, _)| *residues.entry(number % step).or_default() += 1);
         scale.residue = most_frequent(&residues).map_or(0, |(residue, _)| residue);
-        if format == Format::SampledValues && self.0.windows(2).any(|pair| pair[1] < pair[0] / 2) {
-            scale.modulus = self.0.iter().max().map_or(scale.modulus, |highest| highest + step);
+        if format == Format::SampledValues && self.0.windows(2).any(|pair| pair[1].0 < last_of(pair[0]) / 2) {
+            scale.modulus =
+                self.0.iter().copied().map(last_of).max().map_or(scale.modulus, |highest| highest + step);
         }
         Some(scale)
     }
+}
+
+/// The last number of a frame.
+fn last_of((number, more): (u64, u32)) -> u64 {
+    number.saturating_add(more.into())
 }
 
 /// The most frequent value, of several the smallest, and how often it is there.
@@ -107,7 +114,7 @@ mod tests {
 
     fn scale(format: Format, numbers: impl IntoIterator<Item = u64>) -> Option<(u64, u64, u64, bool)> {
         let mut seen = Numbers::default();
-        numbers.into_iter().for_each(|number| seen.see(number));
+        numbers.into_iter().for_each(|number| seen.see(number, 0));
         seen.scale(format).map(|scale| (scale.modulus, scale.step, scale.residue, scale.is_sequence))
     }
 
@@ -130,6 +137,23 @@ mod tests {
         assert_eq!(scale(Format::SampledValues, samples(1)), Some((4000, 1, 0, true)));
         assert_eq!(scale(Format::SampledValues, samples(2)), Some((4000, 2, 0, true)));
         assert_eq!(scale(Format::SampledValues, 0..900), Some((65_536, 1, 0, true)));
+    }
+
+    #[test]
+    fn distances_are_those_between_frames() {
+        let mut seen = Numbers::default();
+        // Three, one and two numbers in a frame, over and over.
+        let mut next: u64 = 250;
+        for more in [2, 0, 1].into_iter().cycle().take(30) {
+            seen.see(next % 256, more);
+            next += u64::from(more) + 1;
+        }
+        let found = seen.scale(Format::EtherCat).unwrap();
+        assert_eq!((found.modulus, found.step, found.is_sequence), (256, 1, true));
+        // A master that sends 255 and 0 in each frame counts nothing.
+        let mut seen = Numbers::default();
+        (0..9).for_each(|_| seen.see(255, 1));
+        assert_eq!(seen.scale(Format::EtherCat), None);
     }
 
     #[test]

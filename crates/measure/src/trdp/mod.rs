@@ -11,7 +11,7 @@ pub use exchanges::Exchange;
 use self::exchanges::{Seen, Telegrams};
 use crate::Error;
 use crate::capture_file::CaptureFile;
-use crate::report::{Source, SourceFile};
+use crate::report::Source;
 use crate::statistics::distribution::{Distribution, Stat};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use tsn_capture::{Reader, interfaces};
 use tsn_measure::captures::{Options, measure, protocols};
 use tsn_plan::Plan;
 use tsn_wire::counter;
-use tsn_wire::dissect::dissect;
+use tsn_wire::dissect::{Dissected, dissect};
 use tsn_wire::ptp_message;
 use tsn_wire::recognise::{Evidence, marked, number};
 use tsn_wire::telegram;
@@ -25,6 +25,20 @@ fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
+/// Looks at all numbers of a frame; returns how many messages have one.
+fn look(frame: &Dissected<'_>) -> u64 {
+    let _ = ptp_message::Repr::parse(frame.payload);
+    let _ = (marked(frame), frame.redundancy());
+    let found = counter::counters(frame);
+    assert_eq!(counter::counter(frame).is_some(), !found.is_empty());
+    for (place, one) in found.iter().enumerate() {
+        let first = counter::counter(frame).filter(|_| place == 0);
+        assert!(first.is_none_or(|first| (first.stream, first.number) == (one.stream, one.number)));
+        assert!(counter::name(frame, one.format, one.stream).is_some(), "{one:?}");
+    }
+    found.len() as u64
+}
+
 /// The work of the fuzzing target. Returns the number of frames, or the error.
 fn capture(octets: &[u8]) -> Result<u64, tsn_capture::Error> {
     let mut reader = Reader::new(octets)?;
@@ -38,10 +52,10 @@ fn capture(octets: &[u8]) -> Result<u64, tsn_capture::Error> {
         assert!(packet.octets.len() <= octets.len());
         let Ok(frame) = dissect(packet.link, packet.octets, packet.original) else { continue };
         evidence.see(&frame);
+        look(&frame);
         let _ = number(marked(&frame).unwrap_or_else(|| evidence.format()), &frame, 4);
         let _ = frame.invariant_hash(usize::MAX);
         let _ = (telegram::datagram(&frame), telegram::segment(&frame), telegram::test_payload(&frame));
-        let _ = (counter::counter(&frame), counter::name(&frame), ptp_message::Repr::parse(frame.payload));
     }
     Ok(reader.frames())
 }
@@ -152,4 +166,57 @@ fn nonsense_is_no_plan() {
     for text in ["", "null", "[]", "{}", "\u{0}", r#"{"format":"tsnbench-plan/2"}"#, nested.as_str()] {
         assert!(Plan::read(text).is_err());
     }
+}
+
+/// The octets of one seed, changed at some places: bits, extremes, parts that are removed or repeated.
+fn mutate(octets: &mut Vec<u8>, random: &mut impl FnMut(usize) -> usize) {
+    for _ in 0..=random(6) {
+        if octets.is_empty() {
+            return;
+        }
+        let place = random(octets.len());
+        match random(7) {
+            0 => octets[place] ^= 1 << random(8),
+            1 => octets[place] = [0, 1, 0x7f, 0x80, 0xff][random(5)],
+            2 => octets[place] = octets[place].wrapping_add(1),
+            3 => octets.truncate(place),
+            4 => drop(octets.remove(place)),
+            5 => octets.insert(place, random(256) as u8),
+            _ => {
+                let end = (place + 1 + random(24)).min(octets.len());
+                let part = octets[place..end].to_vec();
+                octets.splice(end..end, part);
+            }
+        }
+    }
+}
+
+/// Millions of changed frames of every seed: `FUZZ_EXECUTIONS` of them, from the seed `FUZZ_SEED`.
+#[test]
+#[ignore = "minutes"]
+fn changed_frames_are_read_or_refused() {
+    let variable = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());
+    let mut state: u64 = variable("FUZZ_SEED", 1);
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as usize % below
+    };
+    let mut frames = Vec::new();
+    for (_, octets) in seeds("capture") {
+        let mut reader = Reader::new(octets.as_slice()).unwrap();
+        while let Some(packet) = reader.read().unwrap() {
+            frames.push((packet.link, packet.octets.to_vec()));
+        }
+    }
+    let mut numbered = 0_u64;
+    for _ in 0..variable("FUZZ_EXECUTIONS", 100_000) {
+        let (link, mut octets) = frames[random(frames.len())].clone();
+        mutate(&mut octets, &mut random);
+        let original = octets.len() + random(2) * random(40);
+        let Ok(frame) = dissect(link, &octets, original as u32) else { continue };
+        numbered += look(&frame);
+    }
+    assert!(numbered > 0);
 }

@@ -28,6 +28,8 @@ pub struct Repr {
     pub index: u8,
     /// Address of the first datagram.
     pub address: u32,
+    /// How many datagrams follow, if the index of each is the one after that of the datagram before it; 0 otherwise.
+    pub more: u32,
     /// Sum of the working counters of all datagrams that were captured.
     pub working_counter: u32,
 }
@@ -43,10 +45,13 @@ impl Repr {
         if found[1] >> 4 != 1 || found[2] > 14 {
             return Err(Error::Not("an EtherCAT frame with datagrams"));
         }
-        let mut sum: u32 = 0;
+        let (mut sum, mut datagrams): (u32, u32) = (0, 0);
+        let mut consecutive = true;
         let mut rest = &bytes[2..];
         for _ in 0..MOST_DATAGRAMS {
             let Some((datagram, after)) = rest.split_first_chunk::<10>() else { break };
+            consecutive &= u32::from(datagram[1].wrapping_sub(found[3])) == datagrams;
+            datagrams += 1;
             let size = u16::from_le_bytes(octets(datagram, 6));
             let data = usize::from(size & 0x07ff);
             let Some(counter) = after.get(data..data + 2) else { break };
@@ -60,6 +65,7 @@ impl Repr {
             command: found[2],
             index: found[3],
             address: u32::from_le_bytes(octets(found, 4)),
+            more: if consecutive { datagrams.saturating_sub(1) } else { 0 },
             working_counter: sum,
         })
     }
@@ -74,9 +80,12 @@ mod tests {
         let first = b"\x0c\xff\0\0\0\x01\x02\x80\0\0ab\x03\0";
         let second = b"\x07\x01\0\0\x10\x09\x01\0\0\0c\x04\0";
         let bytes = [b"\x1b\x10", &first[..], second].concat();
-        let repr = Repr { command: 12, index: 255, address: 0x0100_0000, working_counter: 7 };
+        let repr = Repr { command: 12, index: 255, address: 0x0100_0000, more: 0, working_counter: 7 };
         assert_eq!(Repr::parse(&bytes), Ok(repr));
         assert_eq!(Repr::parse(&bytes[..20]), Ok(Repr { working_counter: 3, ..repr }), "cut by the capture");
+        let mut next = bytes.clone();
+        next[17] = 0;
+        assert_eq!(Repr::parse(&next).map(|found| found.more), Ok(1), "index 0 follows 255");
         assert!(Repr::parse(&bytes[..11]).is_err());
         assert!(Repr::parse(&[b"\x1b\x40", &first[..]].concat()).is_err(), "a mailbox");
         assert!(Repr::parse(&[b"\x1b\x10\x0f", &first[1..]].concat()).is_err(), "no command");

@@ -22,16 +22,16 @@ const HEADER: usize = 8;
 /// Fields of a message that are looked at.
 const MOST_FIELDS: usize = 32;
 
-/// A frame with samples.
+/// One ASDU of a frame with samples.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Samples<'a> {
     /// Identifier of the application.
     pub app_id: u16,
-    /// `svID` of the first ASDU.
+    /// `svID` of the ASDU.
     pub id: &'a [u8],
-    /// `smpCnt` of the first ASDU.
+    /// `smpCnt` of the ASDU.
     pub count: u16,
-    /// Number of ASDUs.
+    /// Number of ASDUs of the frame.
     pub asdus: u64,
 }
 
@@ -91,19 +91,34 @@ fn message(bytes: &[u8], tag: u8) -> Option<(u16, &[u8])> {
 }
 
 impl<'a> Samples<'a> {
-    /// Reads the octets after the `EtherType`.
+    /// Reads the first ASDU of the octets after the `EtherType`.
     ///
     /// # Errors
     /// The octets are no such frame.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        Self::each(bytes).next().ok_or(Error::Not("sampled values"))
+    }
+
+    /// The ASDUs of the octets after the `EtherType`, as far as they were captured; none if they are no such frame.
+    pub fn each(bytes: &'a [u8]) -> impl Iterator<Item = Self> {
         let read = || {
             let (app_id, fields) = message(bytes, 0x60)?;
-            let asdus = number(find(fields, 0x80)?)?;
-            let first = find(find(fields, 0xa2)?, 0x30)?;
-            let count = u16::try_from(number(find(first, 0x82)?)?).ok()?;
-            Some(Self { app_id, id: find(first, 0x80)?, count, asdus })
+            Some((app_id, number(find(fields, 0x80)?)?, find(fields, 0xa2)?))
         };
-        read().ok_or(Error::Not("sampled values"))
+        let (app_id, asdus, mut rest) = read().unwrap_or((0, 0, &[]));
+        let mut left = MOST_FIELDS;
+        std::iter::from_fn(move || {
+            while left > 0 {
+                left -= 1;
+                let (tag, asdu, after) = field(rest)?;
+                rest = after;
+                if tag == 0x30 {
+                    let count = u16::try_from(number(find(asdu, 0x82)?)?).ok()?;
+                    return Some(Self { app_id, id: find(asdu, 0x80)?, count, asdus });
+                }
+            }
+            None
+        })
     }
 }
 
@@ -141,6 +156,17 @@ mod tests {
             assert!(Samples::parse(&bytes[..length]).is_err(), "cut to {length}");
         }
         assert!(Goose::parse(&bytes).is_err());
+    }
+
+    #[test]
+    fn every_asdu_has_a_count() {
+        let asdu = |id: u8, count: u8| [b"\x30\x07\x80\x01", &[id][..], b"\x82\x02\0", &[count]].concat();
+        let asdus = [asdu(b'a', 7), asdu(b'a', 8), asdu(b'b', 9)].concat();
+        let bytes = [b"\x40\0\0\x20\0\0\0\0\x60\x20\x80\x01\x03\xa2\x1b", &asdus[..]].concat();
+        let found: Vec<_> = Samples::each(&bytes).map(|one| (one.id, one.count, one.asdus)).collect();
+        assert_eq!(found, [(&b"a"[..], 7, 3), (b"a", 8, 3), (b"b", 9, 3)]);
+        // The third one is cut off within its count.
+        assert_eq!(Samples::each(&bytes[..bytes.len() - 4]).count(), 2);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Messages of RTPS (DDS): the first data of a writer, with its number.
+//! Messages of RTPS (DDS): the data of writers, with their numbers.
 //! OMG DDSI-RTPS 2.5, 8.3.3, 9.4.1 and 9.4.5.
 //!
 //! ```text
@@ -23,7 +23,7 @@ const NUMBERED: usize = 20;
 /// Submessages that are looked at.
 const MOST_SUBMESSAGES: usize = 64;
 
-/// The fields of the first data of a message.
+/// The fields of the data of one submessage.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Repr {
     /// GUID of the writer: prefix and entity.
@@ -32,50 +32,49 @@ pub struct Repr {
     pub number: u64,
     /// The fragment of the sample, from 1; 0 for a whole sample.
     pub fragment: u32,
-    /// How many samples of the writer follow in the same message without a gap.
-    pub more: u32,
 }
 
-impl Repr {
-    /// Reads a message.
+/// The data of a message, one submessage after the other.
+#[derive(Clone, Debug)]
+pub struct Samples<'a> {
+    prefix: [u8; 12],
+    rest: &'a [u8],
+    left: usize,
+}
+
+impl<'a> Samples<'a> {
+    /// Begins with the first submessage.
     ///
     /// # Errors
-    /// The octets are no such message, or it has no data.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+    /// The octets are no such message.
+    pub fn of(bytes: &'a [u8]) -> Result<Self, Error> {
         let found = head::<HEADER>("an RTPS message", bytes)?;
         if found[..4] != *b"RTPS" {
             return Err(Error::Not("an RTPS message"));
         }
-        let mut prefix: [u8; 12] = octets(found, 8);
-        let mut first: Option<Self> = None;
-        let mut rest = &bytes[HEADER..];
-        for _ in 0..MOST_SUBMESSAGES {
-            let Some(([kind, flags, size @ ..], elements)) = rest.split_first_chunk::<4>() else { break };
+        Ok(Self { prefix: octets(found, 8), rest: &bytes[HEADER..], left: MOST_SUBMESSAGES })
+    }
+}
+
+impl Iterator for Samples<'_> {
+    type Item = Repr;
+
+    fn next(&mut self) -> Option<Repr> {
+        while self.left > 0 {
+            self.left -= 1;
+            let ([kind, flags, size @ ..], elements) = self.rest.split_first_chunk::<4>()?;
             let little = flags & 1 != 0;
             let size = if little { u16::from_le_bytes(*size) } else { u16::from_be_bytes(*size) };
             // 0: the submessage reaches to the end of the message.
             let size = if size == 0 { elements.len() } else { usize::from(size) };
+            self.rest = elements.get(size..).unwrap_or_default();
             match *kind {
-                INFO_SOURCE => prefix = octets(elements, 8),
-                DATA | DATA_FRAG => {
-                    let Some(next) = data(*kind, prefix, little, elements) else { break };
-                    match &mut first {
-                        None => first = Some(next),
-                        Some(first)
-                            if first.writer == next.writer
-                                && first.number.checked_add(u64::from(first.more) + 1)
-                                    == Some(next.number) =>
-                        {
-                            first.more += 1;
-                        }
-                        Some(_) => {}
-                    }
-                }
+                INFO_SOURCE => self.prefix = octets(elements, 8),
+                DATA | DATA_FRAG => return data(*kind, self.prefix, little, elements),
                 _ => {}
             }
-            rest = elements.get(size..).unwrap_or_default();
         }
-        first.ok_or(Error::Not("an RTPS message with data"))
+        None
     }
 }
 
@@ -94,7 +93,6 @@ fn data(kind: u8, prefix: [u8; 12], little: bool, elements: &[u8]) -> Option<Rep
         writer: u128::from_be_bytes(writer),
         number: u64::from(number(12, numbered)) << 32 | u64::from(number(16, numbered)),
         fragment,
-        more: 0,
     })
 }
 
@@ -105,6 +103,10 @@ mod tests {
     const HEAD: &[u8] = b"RTPS\x02\x03\x01\x0f\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c";
     const WRITER: u128 = 0x0102_0304_0506_0708_090a_0b0c_0000_1203;
 
+    fn samples(bytes: &[u8]) -> Vec<Repr> {
+        Samples::of(bytes).map(Iterator::collect).unwrap_or_default()
+    }
+
     fn little(number: u8) -> Vec<u8> {
         [b"\x15\x05\x18\0\0\0\x10\0\0\0\0\0\0\0\x12\x03\x01\0\0\0", &[number, 0, 0, 0][..], b"data"].concat()
     }
@@ -113,20 +115,23 @@ mod tests {
     fn numbers_in_both_byte_orders_behind_other_submessages() {
         let time = b"\x09\x01\x08\0\0\0\0\0\0\0\0\0";
         let message = [HEAD, time, &little(2)].concat();
-        let repr = Repr { writer: WRITER, number: 1 << 32 | 2, fragment: 0, more: 0 };
-        assert_eq!(Repr::parse(&message), Ok(repr));
+        let repr = Repr { writer: WRITER, number: 1 << 32 | 2, fragment: 0 };
+        assert_eq!(samples(&message), [repr]);
         let big = [HEAD, b"\x15\0\0\0\0\0\0\x10\0\0\0\0\0\0\x12\x03\0\0\0\x01\0\0\0\x02data"].concat();
-        assert_eq!(Repr::parse(&big), Ok(repr));
-        // The second is the next one, the third is not.
-        let several = [HEAD, &little(2), &little(3), &little(9)].concat();
-        assert_eq!(Repr::parse(&several), Ok(Repr { more: 1, ..repr }));
+        assert_eq!(samples(&big), [repr]);
+        // Data of another participant follows.
+        let other = [&b"\x0c\x01\x14\0\0\0\0\0\x02\x03\x01\x0f"[..], &[7; 12]].concat();
+        let several = [HEAD, &little(2), &little(3), &other, &little(9)].concat();
+        let next = |number: u64, writer| Repr { number: 1 << 32 | number, writer, fragment: 0 };
+        let foreign = u128::from_be_bytes([7; 16]) & !0xffff_ffff | 0x1203;
+        assert_eq!(samples(&several), [repr, next(3, WRITER), next(9, foreign)]);
         let fragment =
             [HEAD, b"\x16\x01\0\0\0\0\x1c\0\0\0\0\0\0\0\x12\x03\x01\0\0\0\x02\0\0\0\x07\0\0\0rest"].concat();
-        assert_eq!(Repr::parse(&fragment), Ok(Repr { fragment: 7, ..repr }));
+        assert_eq!(samples(&fragment), [Repr { fragment: 7, ..repr }]);
         for length in 0..message.len() - 4 {
-            assert!(Repr::parse(&message[..length]).is_err(), "cut to {length}");
+            assert!(samples(&message[..length]).is_empty(), "cut to {length}");
         }
-        assert!(Repr::parse(&[HEAD, time].concat()).is_err(), "no data");
-        assert!(Repr::parse(&[b"RTPX", &message[4..]].concat()).is_err());
+        assert!(samples(&[HEAD, time].concat()).is_empty(), "no data");
+        assert!(Samples::of(&[b"RTPX", &message[4..]].concat()).is_err());
     }
 }

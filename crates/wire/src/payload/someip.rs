@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Big-endian. The length counts the octets after itself. Sessions are numbered from 1 to 65535, and then from 1; 0 means
-//! that they are not numbered. A datagram may have several messages: its number is that of the first one.
+//! that they are not numbered. A datagram may have several messages.
 
 use super::{head, octets};
 use crate::Error;
@@ -28,52 +28,69 @@ pub struct Repr {
     pub method: u16,
     /// Client.
     pub client: u16,
-    /// Session, 1 to 65535.
+    /// Session, 1 to 65535; 0 if the messages are not numbered.
     pub session: u16,
     /// Type of the message.
     pub kind: u8,
 }
 
-impl Repr {
-    /// Reads the first message of a datagram of `whole` octets, of which `bytes` were captured.
+/// The messages of a datagram, one after the other.
+#[derive(Clone, Debug)]
+pub struct Messages<'a>(&'a [u8]);
+
+impl<'a> Messages<'a> {
+    /// Begins with the first message of a datagram of `whole` octets, of which `bytes` were captured.
     ///
     /// # Errors
-    /// The datagram does not consist of such messages, or they are not numbered.
-    pub fn parse(bytes: &[u8], whole: usize) -> Result<Self, Error> {
-        let found = head::<HEADER>("a SOME/IP message", bytes)?;
-        let other = Error::Not("a numbered SOME/IP message");
-        let mut begin = 0;
+    /// The datagram does not consist of such messages.
+    pub fn of(bytes: &'a [u8], whole: usize) -> Result<Self, Error> {
+        head::<HEADER>("a SOME/IP message", bytes)?;
+        let other = Error::Not("SOME/IP messages");
+        let mut begin: usize = 0;
         while let Some(message) = bytes.get(begin..).and_then(<[u8]>::first_chunk::<HEADER>) {
             if !is_header(message) {
                 return Err(other);
             }
-            let length = u32::from_be_bytes(octets(message, 4)) as usize;
-            begin = begin.saturating_add(BEFORE).saturating_add(length);
+            begin = begin.saturating_add(octets_of(message));
         }
-        let session = u16::from_be_bytes(octets(found, 10));
         // The last message ends with the datagram; the capture may have cut it off.
-        if session == 0 || begin != whole && begin.saturating_add(HEADER) > whole {
+        if begin != whole && begin.saturating_add(HEADER) > whole {
             return Err(other);
         }
-        Ok(Self {
+        Ok(Self(bytes))
+    }
+}
+
+impl Iterator for Messages<'_> {
+    type Item = Repr;
+
+    fn next(&mut self) -> Option<Repr> {
+        let found = self.0.first_chunk::<HEADER>()?;
+        self.0 = self.0.get(octets_of(found)..).unwrap_or_default();
+        Some(Repr {
             service: u16::from_be_bytes(octets(found, 0)),
             method: u16::from_be_bytes(octets(found, 2)),
             client: u16::from_be_bytes(octets(found, 8)),
-            session,
+            session: u16::from_be_bytes(octets(found, 10)),
             kind: found[14],
         })
     }
+}
 
-    /// The type of the message in words.
-    #[must_use]
-    pub const fn kind_name(&self) -> &'static str {
-        match self.kind & !0x20 {
-            0x00 => "request",
-            0x01 => "request without response",
-            0x02 => "notification",
-            0x80 => "response",
-            _ => "error",
-        }
+/// Octets of the whole message with this header.
+fn octets_of(message: &[u8; HEADER]) -> usize {
+    (u32::from_be_bytes(octets(message, 4)) as usize).saturating_add(BEFORE)
+}
+
+/// The type of a message in words.
+#[must_use]
+pub const fn kind_name(kind: u8) -> &'static str {
+    match kind & !0x20 {
+        0x00 => "request",
+        0x01 => "request without response",
+        0x02 => "notification",
+        0x80 => "response",
+        _ => "error",
     }
 }
 
@@ -94,23 +111,26 @@ mod tests {
     fn one_message_and_several() {
         let one = b"\x12\x34\x80\x01\0\0\0\x0a\0\0\xff\xff\x01\x02\x02\0ab";
         let repr = Repr { service: 0x1234, method: 0x8001, client: 0, session: 65535, kind: 2 };
-        assert_eq!(Repr::parse(one, 18), Ok(repr));
-        let two = [&one[..], one].concat();
-        assert_eq!(Repr::parse(&two, 36), Ok(repr));
-        assert_eq!(repr.kind_name(), "notification");
-        assert_eq!(Repr::parse(&one[..16], 18), Ok(repr), "cut by the capture");
+        assert_eq!(messages(one, 18), Ok(vec![repr]));
+        let mut other = *one;
+        other[10..12].fill(0);
+        let two = [&one[..], &other].concat();
+        assert_eq!(messages(&two, 36), Ok(vec![repr, Repr { session: 0, ..repr }]));
+        assert_eq!(kind_name(repr.kind), "notification");
+        assert_eq!(messages(&one[..16], 18), Ok(vec![repr]), "cut by the capture");
         for (bytes, whole) in
             [(&one[..], 19), (&one[..17], 17), (&two[..35], 35), (&one[..15], 18), (&[0; 20][..], 20)]
         {
-            assert!(Repr::parse(bytes, whole).is_err(), "{whole}");
+            assert!(messages(bytes, whole).is_err(), "{whole}");
         }
         for (place, octet) in [(12, 2), (14, 3), (15, 0xff)] {
             let mut wrong = *one;
             wrong[place] = octet;
-            assert!(Repr::parse(&wrong, 18).is_err(), "{place}");
+            assert!(messages(&wrong, 18).is_err(), "{place}");
         }
-        let mut unnumbered = *one;
-        unnumbered[10..12].fill(0);
-        assert!(Repr::parse(&unnumbered, 18).is_err());
+    }
+
+    fn messages(bytes: &[u8], whole: usize) -> Result<Vec<Repr>, Error> {
+        Messages::of(bytes, whole).map(Iterator::collect)
     }
 }

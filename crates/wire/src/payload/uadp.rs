@@ -8,8 +8,8 @@
 //!  payload header (count, writers); time; picoseconds; promoted fields; security header; sizes; data set messages
 //! ```
 //!
-//! Little-endian. Numbers have 16 bits. The number of the group counts NetworkMessages; without it, the number of the
-//! first data set message counts those of its writer.
+//! Little-endian. Numbers have 16 bits. The number of the group counts NetworkMessages; without it, the numbers
+//! of the data set messages count those of their writers.
 
 use crate::{Error, EtherType};
 
@@ -32,6 +32,7 @@ pub struct Repr {
 }
 
 /// Octets of a message that are read one after the other.
+#[derive(Clone)]
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -56,11 +57,23 @@ const fn has(flags: u64, bit: u32) -> bool {
 }
 
 impl Repr {
-    /// Reads a message.
+    /// Reads the first number of a message.
+    ///
+    /// # Errors
+    /// As for [`Repr::each`].
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let mut first = None;
+        Self::each(bytes, |found| {
+            first.get_or_insert(found);
+        })?;
+        first.ok_or(Error::Not("a numbered UADP message"))
+    }
+
+    /// Reads the number of the group, or else those of all data set messages.
     ///
     /// # Errors
     /// The octets are not such a message of data, or it has no number, or it is encrypted before its number.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+    pub fn each(bytes: &[u8], mut see: impl FnMut(Self)) -> Result<(), Error> {
         let mut fields = Fields(bytes);
         let flags = fields.number(1)?;
         if flags & 15 != 1 {
@@ -87,22 +100,36 @@ impl Repr {
         found.group = if has(group, 0) { Some(fields.short()?) } else { None };
         fields.take(4 * usize::from(has(group, 1)) + 2 * usize::from(has(group, 2)))?;
         let counted = if has(group, 3) { Some(fields.short()?) } else { None };
-        let mut messages = 1;
-        let mut writer = None;
+        let mut writers: &[u8] = &[];
         if has(flags, 6) {
-            messages = fields.number(1)?;
-            if messages == 0 {
+            let count = fields.number(1)?;
+            if count == 0 {
                 return Err(other);
             }
-            writer = Some(fields.short()?);
-            fields.take(2 * (messages - 1) as usize)?;
+            writers = fields.take(2 * count as usize)?;
         }
+        let writer =
+            |place: usize| writers.as_chunks().0.get(place).map(|writer| u16::from_le_bytes(*writer));
         if let Some(number) = counted {
-            let writer = writer.filter(|_| found.group.is_none());
-            return Ok(Self { number, writer, ..found });
+            let writer = writer(0).filter(|_| found.group.is_none());
+            see(Self { number, writer, ..found });
+            return Ok(());
         }
-        let number = data_set_number(&mut fields, first, second, messages)?.ok_or(other)?;
-        Ok(Self { number, writer, ..found })
+        let messages = (writers.len() / 2).max(1);
+        let Some(sizes) = data_set_sizes(&mut fields, first, second, messages)? else { return Err(other) };
+        let number = data_set_number(&mut fields.clone())?.ok_or(other)?;
+        see(Self { number, writer: writer(0), ..found });
+        for (place, size) in (1..).zip(sizes.as_chunks().0) {
+            // The capture may have cut off the others.
+            if fields.take(u16::from_le_bytes(*size).into()).is_err() {
+                break;
+            }
+            let number = data_set_number(&mut fields.clone()).ok().flatten();
+            if let Some(number) = number.filter(|_| place < messages) {
+                see(Self { number, writer: writer(place), ..found });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -118,13 +145,13 @@ fn publisher(kind: u64, fields: &mut Fields<'_>) -> Result<u64, Error> {
     }
 }
 
-/// The number of the first data set message.
-fn data_set_number(
-    fields: &mut Fields<'_>,
+/// Goes to the first data set message; the sizes of all if there are several, none if they are encrypted.
+fn data_set_sizes<'a>(
+    fields: &mut Fields<'a>,
     first: u64,
     second: u64,
-    messages: u64,
-) -> Result<Option<u16>, Error> {
+    messages: usize,
+) -> Result<Option<&'a [u8]>, Error> {
     fields.take(8 * usize::from(has(first, 5)) + 2 * usize::from(has(first, 6)))?;
     if has(second, 1) {
         let length = fields.number(2)?;
@@ -140,9 +167,14 @@ fn data_set_number(
             return Ok(None);
         }
     }
-    if messages > 1 {
-        fields.take(2 * messages as usize)?;
+    if messages == 1 {
+        return Ok(Some(&[]));
     }
+    fields.take(2 * messages).map(Some)
+}
+
+/// The number of a data set message, if it has one.
+fn data_set_number(fields: &mut Fields<'_>) -> Result<Option<u16>, Error> {
     let flags = fields.number(1)?;
     if has(flags, 7) {
         fields.take(1)?;
@@ -183,6 +215,14 @@ mod tests {
         for (bytes, repr) in table {
             assert_eq!(Repr::parse(bytes), Ok(repr), "{bytes:x?}");
         }
+        // Numbers 5 of writer 7 and 9 of writer 8; the last one, of writer 9, has none. Publisher of 8 bits.
+        let several = b"\x51\x2a\x03\x07\0\x08\0\x09\0\x04\0\x05\0\x01\0\x09\x05\0x\x89\x01\x09\0x\x01";
+        let numbers = |bytes: &[u8]| {
+            let mut found = Vec::new();
+            Repr::each(bytes, |one| found.push((one.writer, one.number))).map(|()| found)
+        };
+        assert_eq!(numbers(several), Ok(vec![(Some(7), 5), (Some(8), 9)]));
+        assert_eq!(numbers(&several[..20]), Ok(vec![(Some(7), 5)]), "cut by the capture");
         let (bytes, _) = table[2];
         for length in 0..bytes.len() {
             assert!(Repr::parse(&bytes[..length]).is_err(), "cut to {length}");
