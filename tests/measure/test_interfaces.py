@@ -12,7 +12,7 @@ import pytest
 from support.commands import tsnbench
 from support.written_captures import Section, Stamped, ethernet, interfaces_pcapng, pcap
 from tsnbench.measure import MeasureError, measure_captures
-from tsnbench.measure.interfaces import interfaces
+from tsnbench.measure.captures.interfaces import interfaces
 from tsnbench.runs.measures import Measures
 
 PERIOD_NS, DELAY_NS = 1_000_000, 30_000

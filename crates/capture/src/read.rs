@@ -31,6 +31,9 @@ enum Kind {
     PcapNg { big_endian: bool },
 }
 
+/// The place of a frame's interface among those of all sections, its link and its octets.
+pub(crate) type Skipped<'a> = (usize, Result<Link, i32>, &'a [u8]);
+
 /// Reads one capture file.
 pub struct Reader<R: Read = File> {
     buffer: Buffer<R>,
@@ -297,9 +300,8 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Goes over the next frame of any interface, also if its link type is not supported: the place of its interface
-    /// among those of all sections, its link and its octets.
-    pub(crate) fn skip(&mut self) -> Result<Option<(usize, Result<Link, i32>, &[u8])>, Error> {
+    /// Goes over the next frame of any interface, also if its link type is not supported.
+    pub(crate) fn skip(&mut self) -> Result<Option<Skipped<'_>>, Error> {
         if self.warning.is_some() {
             return Ok(None);
         }

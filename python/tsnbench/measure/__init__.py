@@ -5,7 +5,7 @@ The counting is native; here are its doors, the tables people read, and the judg
 
 from __future__ import annotations
 
-from tsnbench.measure.captures import measure_captures
+from tsnbench.measure.captures.both_ends import measure_captures
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.headline import clock_notes, headline, sweep_headline
 from tsnbench.measure.protocols.trdp import exchanges_table, measure_trdp, trdp_table

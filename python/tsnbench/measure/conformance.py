@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from tsnbench import _native
 from tsnbench.libraries import polars as pl
+from tsnbench.measure.captures.interfaces import Capture, native
 from tsnbench.measure.errors import MeasureError
-from tsnbench.measure.interfaces import Capture, native
 from tsnbench.plan.gates import clock_spans, gate_lists
 from tsnbench.quantities import count, exact, micros
 from tsnbench.sheet import Column, Sheet

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench import foreign
 from tsnbench.libraries import polars as pl
-from tsnbench.measure.captures import measure_captures
+from tsnbench.measure.captures.both_ends import measure_captures
+from tsnbench.measure.captures.interfaces import Capture, Interface, several_interfaces
 from tsnbench.measure.conformance import Against, Conformance, conformance
-from tsnbench.measure.interfaces import Capture, Interface, several_interfaces
 from tsnbench.measure.protocols.measured import ProtocolMeasures, measure_protocols
 from tsnbench.measure.protocols.tables import protocol_captions, ptp_table
 from tsnbench.quantities import UNKNOWN, count, exact, micros, rate
@@ -86,7 +86,7 @@ def inspect_capture(
 
     Args:
         path: pcap or pcapng file, or one of its interfaces
-        (:func:`tsnbench.measure.interfaces.interfaces`).
+        (:func:`tsnbench.measure.captures.interfaces.interfaces`).
         window_ns: bursts are counted in every window of this length.
         frames: where to write one row per frame (Parquet).
         against: a Plan's gates that the frames are compared with.

@@ -9,7 +9,7 @@ from typing import Any
 
 from tsnbench.cli.console.forms import Form
 from tsnbench.cli.console.output import Exit, fail
-from tsnbench.measure.interfaces import Interface
+from tsnbench.measure.captures.interfaces import Interface
 
 
 @dataclass(frozen=True, kw_only=True)

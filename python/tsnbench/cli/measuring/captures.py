@@ -13,10 +13,10 @@ from tsnbench.cli.measuring.asked import Asked
 from tsnbench.cli.measuring.capture_file import refuse_other, write_inspected
 from tsnbench.cli.parts import captured_page, report_files
 from tsnbench.measure import exchanges_table, measure_captures, measure_trdp, measures_table, trdp_table
-from tsnbench.measure.captures import NoSharedFrameError, backwards
+from tsnbench.measure.captures.both_ends import NoSharedFrameError, backwards
+from tsnbench.measure.captures.interfaces import Interface
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.inspection import inspect_capture, inspection_tables
-from tsnbench.measure.interfaces import Interface
 from tsnbench.measure.protocols.trdp import NO_TELEGRAM, TrdpMeasures
 from tsnbench.measure.tidy import of_inspection, of_measures, of_trdp, text_of
 from tsnbench.quantities import count

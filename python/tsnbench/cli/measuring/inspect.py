@@ -32,9 +32,9 @@ from tsnbench.cli.console.output import (
 from tsnbench.cli.measuring.capture_file import refuse_other, write_inspected
 from tsnbench.cli.measuring.plan_file import read_plan
 from tsnbench.measure import MOST_ROWS
+from tsnbench.measure.captures.interfaces import interface_of, interfaces
 from tsnbench.measure.conformance import STAMPS, TOLERANCE_NS, Against, conformance_table, kept
 from tsnbench.measure.inspection import WINDOW_NS, inspect_capture, inspection_tables
-from tsnbench.measure.interfaces import interface_of, interfaces
 from tsnbench.measure.protocols.trdp import telegrams_of
 from tsnbench.measure.tidy import of_inspection, text_of
 from tsnbench.sheet import Sheet

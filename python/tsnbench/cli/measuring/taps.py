@@ -8,7 +8,7 @@ from tsnbench.cli.console.output import Exit, fail
 from tsnbench.cli.measuring.asked import Asked
 from tsnbench.cli.measuring.capture_file import refuse_other
 from tsnbench.foreign_files import recognise
-from tsnbench.measure.interfaces import interface_of, interfaces
+from tsnbench.measure.captures.interfaces import interface_of, interfaces
 
 
 def at_interfaces(asked: Asked) -> Asked:

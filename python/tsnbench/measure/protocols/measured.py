@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench import _native
+from tsnbench.measure.captures.interfaces import Capture, native
 from tsnbench.measure.errors import MeasureError
-from tsnbench.measure.interfaces import Capture, native
 
 if TYPE_CHECKING:
     from tsnbench.runs.measures import Stat

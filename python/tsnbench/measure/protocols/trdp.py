@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench import _native
+from tsnbench.measure.captures.interfaces import Capture, native, refuse_irregular, several_interfaces
 from tsnbench.measure.errors import MeasureError
-from tsnbench.measure.interfaces import Capture, native, refuse_irregular, several_interfaces
 from tsnbench.quantities import count, exact, micros
 from tsnbench.runs.measures import range_of
 from tsnbench.sheet import Column, Sheet

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench import _native
+from tsnbench.measure.captures.interfaces import Capture, native, refuse_irregular
 from tsnbench.measure.errors import MeasureError
-from tsnbench.measure.interfaces import Capture, native, refuse_irregular
 from tsnbench.quantities import exact
 from tsnbench.runs.errors import DISK, FolderError, writing
 
@@ -52,7 +52,7 @@ def measure_captures(
 
     Args:
         tx: pcap or pcapng file at the sender, or one of its interfaces
-        (:func:`tsnbench.measure.interfaces.interfaces`), or several of one side.
+        (:func:`tsnbench.measure.captures.interfaces.interfaces`), or several of one side.
         rx: the same at the receiver.
         offset: the receiver's clock minus the sender's, subtracted from every delay: whole seconds (``37``,
         ``"37 s"``), ``"auto"`` for the offset that is found, or None.
