@@ -3,16 +3,11 @@
 //! pcapng describes interfaces (draft-ietf-opsawg-pcapng, section 4.2); the second Linux cooked header, which captures
 //! on `any` have, contains the index of the interface of every frame. Neither says what made the timestamps.
 
-use crate::{Error, Reader};
-use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Read;
 use tsn_wire::link::Link;
 
 /// Place of the interface's index in the second Linux cooked header.
 const INDEX_AT: std::ops::Range<usize> = 4..8;
-/// Limit of interfaces that are listed.
-const MOST_LISTED: usize = 1024;
 
 /// Which interface of a file: the same in every section of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,43 +33,6 @@ impl fmt::Display for InterfaceId {
             }
         }
     }
-}
-
-/// One interface of a capture file that has frames.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CapturedInterface {
-    /// Which one it is.
-    pub id: InterfaceId,
-    /// Its frames.
-    pub frames: u64,
-}
-
-/// The interfaces of a capture that have frames, in the order in which it describes them, indices in ascending order.
-/// None for a pcap file whose frames do not name theirs.
-///
-/// # Errors
-/// The capture is damaged before its first frame, or has more than 1024 interfaces with frames.
-pub fn interfaces<R: Read>(mut reader: Reader<R>) -> Result<Vec<CapturedInterface>, Error> {
-    if !reader.tells_interfaces() {
-        return Ok(Vec::new());
-    }
-    let mut frames: BTreeMap<(usize, Option<u32>), u64> = BTreeMap::new();
-    while let Some((place, link, octets)) = reader.skip()? {
-        let index = index_of(link, octets);
-        if link == Ok(Link::LinuxCooked2) && index.is_none() {
-            // The capture cut the header.
-            continue;
-        }
-        *frames.entry((place, index)).or_default() += 1;
-        if frames.len() > MOST_LISTED {
-            return Err(Error::Interfaces(MOST_LISTED));
-        }
-    }
-    let found = frames.into_iter().map(|((place, index), frames)| {
-        let id = InterfaceId { index, ..reader.id(place) };
-        CapturedInterface { id, frames }
-    });
-    Ok(found.collect())
 }
 
 /// The index of the interface that a frame of a Linux cooked capture names.

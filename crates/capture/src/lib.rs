@@ -5,6 +5,7 @@ mod buffer;
 mod clock;
 pub mod file;
 mod interface;
+mod interfaces;
 mod packet;
 pub mod read;
 pub mod trace;
@@ -12,7 +13,8 @@ mod wrapper;
 pub mod write;
 
 pub use clock::TimeScale;
-pub use interface::{CapturedInterface, InterfaceId, interfaces};
+pub use interface::InterfaceId;
+pub use interfaces::{CapturedInterface, interfaces};
 pub use packet::Packet;
 pub use read::Reader;
 

@@ -17,7 +17,6 @@
 //!   not at the last. Duplicate: a number that arrives again. Reordered: arrives after a higher number.
 //! * A frame is given up as lost once a frame 4096 numbers later has arrived, or one 2^18 numbers later was sent.
 
-pub mod capture_file;
 pub mod captures;
 mod error;
 mod flow;

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use tsn_capture::{CapturedInterface, InterfaceId};
-use tsn_measure::capture_file::CaptureFile;
+use tsn_measure::captures::capture_file::CaptureFile;
 use tsn_measure::observe::{self, logs};
 use tsn_measure::statistics::distribution::Distribution;
 use tsn_measure::{Error, captures, report::Measures, run, trdp};

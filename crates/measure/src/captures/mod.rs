@@ -1,6 +1,7 @@
 //! Captures of both sides to measures: both are read in step, so that only frames under way are in memory.
 
 mod by_content;
+pub mod capture_file;
 mod captured_frame;
 mod contents;
 mod copies;
@@ -10,8 +11,8 @@ pub mod protocols;
 mod side;
 mod streams;
 
+use self::capture_file::CaptureFile;
 use crate::Error;
-use crate::capture_file::CaptureFile;
 use crate::frame_table::FrameTable;
 use crate::offset;
 use crate::pair::{FrameSink, Path};

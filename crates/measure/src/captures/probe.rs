@@ -1,13 +1,13 @@
 //! Reads the begin of both sides to find the frames' formats, the fields that both sides contain, and the offset
 //! between their clocks.
 
+use super::capture_file::CaptureFile;
 use super::captured_frame::CapturedFrame;
 use super::contents::Contents;
 use super::numbering::Numbering;
 use super::streams::{Known, Streams};
 use super::{End, side::Side};
 use crate::Error;
-use crate::capture_file::CaptureFile;
 use crate::flow::{FlowKey, VisibleFields};
 use crate::statistics::path_statistics::PathOptions;
 use crate::statistics::scale::{Numbers, Scale};

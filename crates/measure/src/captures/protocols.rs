@@ -4,8 +4,8 @@
 //! sides of a transparent clock). AVTP: presentation time against arrival. PROFINET: data status. EtherCAT: working
 //! counters.
 
+use super::capture_file::CaptureFile;
 use crate::Error;
-use crate::capture_file::CaptureFile;
 use crate::flow::{FlowKey, VisibleFields};
 use crate::statistics::distribution::{Distribution, Stat};
 use rustc_hash::FxHashMap;

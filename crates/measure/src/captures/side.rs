@@ -1,10 +1,10 @@
 //! One side's files, read as one in order of their stamps.
 
 use super::End;
+use super::capture_file::CaptureFile;
 use super::captured_frame::CapturedFrame;
 use super::streams::Streams;
 use crate::Error;
-use crate::capture_file::CaptureFile;
 use crate::report::Source;
 use std::collections::VecDeque;
 use tsn_capture::Reader;

@@ -10,7 +10,7 @@ pub use exchanges::Exchange;
 
 use self::exchanges::{Seen, Telegrams};
 use crate::Error;
-use crate::capture_file::CaptureFile;
+use crate::captures::capture_file::CaptureFile;
 use crate::report::Source;
 use crate::statistics::distribution::{Distribution, Stat};
 use rustc_hash::FxHashMap;
