@@ -15,6 +15,7 @@ from tests.foreign_files.test_pipelines import COMBINED
 
 from support import captures
 from support.commands import tsnbench
+from support.written_captures import Section, ethernet, interfaces_pcapng
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs/guides/files.md").read_text(encoding="utf-8")
@@ -33,6 +34,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     captures.recorded("rtc_out_A.pcap", place, "tx.pcap")
     captures.recorded("rtc_in_B.pcap", place, "B.pcap")
     captures.recorded("netlatency_veth_1ms_2000.jsonl", place, "log.jsonl")
+    for name, ports in (("both.pcapng", ["eth0", "eth1"]), ("ports.pcapng", ["swp1", "swp2", "swp3"])):
+        frames = [
+            (port, n * 1_000_000 + port * 5_000, ethernet(0x22F0, b"\x02\x81" + bytes([n, 0]) + bytes(50)))
+            for n in range(20)
+            for port in range(len(ports))
+        ]
+        interfaces_pcapng(place / name, [Section(ports, frames)])
     (place / "isochron.dat").write_bytes(isochron(FRAMES, ARRIVALS, 3))
     (place / "reference.log").write_text(RTC.format(1000), encoding="utf-8")
     (place / "latency.txt").write_text(
@@ -57,7 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_table_has_a_row_for_every_tool() -> None:
-    assert len(ROWS) == 12, ROWS
+    assert len(ROWS) == 13, ROWS
 
 
 @pytest.mark.parametrize("row", ROWS)

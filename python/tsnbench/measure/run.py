@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from tsnbench import _native
 from tsnbench.measure.answers import add_round_trips
-from tsnbench.measure.captures.both_ends import refuse_irregular
+from tsnbench.measure.captures.interfaces import refuse_irregular
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.stamps import measured_from, option
 from tsnbench.plan.indented import for_people
