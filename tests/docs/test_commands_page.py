@@ -27,7 +27,7 @@ OLD_NAMES = """## Old names
 
 One word names one thing in all commands: `--into` a folder that is written to, `--output` a file, `--as`
 formats, `--on` a backend, `--hosts` the hosts of a lab, `--dry-run` a trial that changes nothing. These
-old names go on working in this version, and a note on stderr names the new one.
+old names still work in this version, and a note on stderr names the new one.
 """
 
 
@@ -48,9 +48,10 @@ def _option(parameter: Any) -> str:
     names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
     what = " ".join((parameter.help or "").split()).rstrip(".")
     default = parameter.default
+    metavar = parameter.metavar or " or ".join(getattr(parameter.type, "choices", ()))
     if parameter.is_flag or default in (None, "", []) or callable(default) or str(default) in what:
-        return f"| {names}{'' if parameter.is_flag else f' {parameter.metavar}'} | {what} |"
-    return f"| {names} {parameter.metavar} | {what}; {default} by default |"
+        return f"| {names}{'' if parameter.is_flag else f' {metavar}'} | {what} |"
+    return f"| {names} {metavar} | {what}; {default} by default |"
 
 
 def _page() -> str:
@@ -60,7 +61,7 @@ def _page() -> str:
         lines += [f"## `{' '.join(['tsnbench', name, *arguments])}`", "", " ".join(command.help.split()), ""]
         options = [one for one in command.params if one.param_type_name == "option" and one.name != "help"]
         if options:
-            lines += ["| option | what |", "|---|---|", *map(_option, options), ""]
+            lines += ["| option | meaning |", "|---|---|", *map(_option, options), ""]
     lines += [OLD_NAMES, "| command | old | new |", "|---|---|---|"]
     lines += [
         f"| `{name}` | `{old}` | `{new}` |" for name, all_ in RENAMED.items() for old, new in all_.items()
