@@ -34,8 +34,11 @@ INI = {
     "nothing\n": "omnetpp.ini:4: expected a key and its value, found nothing",
     "*.a.numApps = 2000000000\n": "omnetpp.ini:4: numApps: expected at most 1000, found 2000000000",
     "*.a.numApps = " + "(" * 200 + "1" + ")" * 200 + "\n": "expected at most 40 levels of brackets",
+    "*.a.numApps = " + "1 + " * 5000 + "1\n": "expected at most 100 terms",
+    "*.a.numApps = " + "1s " * 5000 + "1\n": "expected parts of one dimension",
+    "*.x = ${v = 1..90000}\n*.y = ${w = 1..90000}\n": "omnetpp.ini:5: expected at most 100000 values",
     "*.a.numApps = 1e999999999\n": "omnetpp.ini:4: expected a number of at most 60 digits",
-    "*.a.numApps = \xa7\n": "omnetpp.ini:4: expected a word of NED, found",
+    "*.a.numApps = \xa7\n": "omnetpp.ini:4: expected a value, found",
     "*.a.numApps = x\n*.a.x = numApps\n": "the parameter",
     "**.a**.b**.c**.d**.numApps = 1\n": "expected at most 4 `**` and 16 `*`, found more",
     "*.x = ${v = 1..1000000000}\n": "expected at most 100000 values",
@@ -53,7 +56,7 @@ MODULES = {
     "network N extends M {} network M extends N {}": "extends: expected a type other than itself",
     "network N { submodules: a: Host; }": "n.ned:1: expected a network with stations and switches of INET",
     "network N { ": "n.ned:1: expected `;`, found the end",
-    'network N { @x("': "n.ned:1: expected a word of NED",
+    'network N { @x("': "n.ned:1: expected `)`, found",
     "network N { submodules: a: TsnDevice; b: TsnDevice; connections: "
     "a.ethg++ <--> EthernetLink <--> b.ethg++; }": "expected a datarate of the channel or a bitrate",
     "network N { submodules: a: TsnDevice; connections: for i=0..1000000000 { "

@@ -94,6 +94,15 @@ def test_a_configuration_imports_and_plans(place: tuple[Path, str], tmp_path: Pa
     plan(load_variants(tmp_path / "scenario.yaml")[0])
 
 
+@pytest.mark.parametrize(
+    "place", ["gatescheduling/eager Eager", "trafficshaping/timeawareshaper TimeAwareShaping"]
+)
+def test_the_own_description_of_the_library_is_that_of_inet(place: str) -> None:
+    folder, config = place.split()
+    file = TSN / folder / "omnetpp.ini"
+    assert scenario(file, config, inet=Path(INET or "")).text == scenario(file, config).text
+
+
 def constant(*streams: str, below: float) -> Callable[[Measured], None]:
     """No frame is lost, and the delay never changes."""
 

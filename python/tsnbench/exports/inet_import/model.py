@@ -70,6 +70,8 @@ class Model:
     """What is not taken, and its file and line."""
     decided: dict[str, list[str]] = field(default_factory=dict)
     """What was decided, and for whom."""
+    packets: int = 0
+    """Packets of all recordings so far."""
     files: dict[str, str] = field(default_factory=dict)
     """Recordings and traces beside the scenario."""
     passed: set[str] = field(default_factory=set)

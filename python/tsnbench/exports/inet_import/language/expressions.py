@@ -18,6 +18,8 @@ from tsnbench.exports.inet_import.language.tokens import Reader
 
 DEEPEST = 40
 """Levels of brackets in an expression."""
+MOST_TERMS = 100
+"""Terms of a sum, and so on: an expression is evaluated from the outside to the inside."""
 UNITS: dict[str, tuple[str, Fraction]] = {
     "s": ("s", Fraction(1)), "ms": ("s", Fraction(1, 10**3)), "us": ("s", Fraction(1, 10**6)),
     "ns": ("s", Fraction(1, 10**9)), "ps": ("s", Fraction(1, 10**12)), "fs": ("s", Fraction(1, 10**15)),
@@ -32,6 +34,7 @@ UNITS: dict[str, tuple[str, Fraction]] = {
     "km": ("m", Fraction(1000)), "ppm": ("ppm", Fraction(1)), "ppb": ("ppm", Fraction(1, 1000)),
     "Hz": ("Hz", Fraction(1)), "kHz": ("Hz", Fraction(1000)), "MHz": ("Hz", Fraction(10**6)),
     "pk": ("pk", Fraction(1)), "mps": ("mps", Fraction(1)), "deg": ("deg", Fraction(1)),
+    "W": ("W", Fraction(1)), "mW": ("W", Fraction(1, 1000)), "J": ("J", Fraction(1)), "V": ("V", Fraction(1)),
 }  # fmt: skip
 """Each unit: its dimension, and how many of the dimension's smallest unit it is."""
 
@@ -147,12 +150,21 @@ def expression(reader: Reader) -> Node:
     return found
 
 
+def operand(reader: Reader) -> Node:
+    """An expression without comparisons, for places where `>` ends it."""
+    return _level(reader, _LEVELS.index(("+", "-")))
+
+
 def _level(reader: Reader, level: int) -> Node:
     if level == len(_LEVELS):
         return _unary(reader)
     found = _level(reader, level + 1)
+    terms = 1
     while reader.sees(*_LEVELS[level]):
         sign = reader.take().text
+        terms += 1
+        if terms > MOST_TERMS:
+            raise reader.wrong(f"at most {MOST_TERMS} terms")
         found = Node("sign", sign, (found, _level(reader, level + 1)))
     return found
 
@@ -194,18 +206,23 @@ def _term(reader: Reader) -> Node:
 
 
 def _number(reader: Reader) -> Node:
+    found = _quantity(reader)
+    # Several parts make one quantity: 1ms 500us.
+    while found.unit and reader.now.kind == "number":
+        more = _quantity(reader)
+        try:
+            found = Quantity(found.to(found.unit) + more.to(found.unit), found.unit)
+        except ValueError:
+            raise reader.wrong("parts of one dimension") from None
+    return Node("number", "", (), found)
+
+
+def _quantity(reader: Reader) -> Quantity:
     token = reader.take()
     value = Fraction(int(token.text, 16)) if token.text[:2] in ("0x", "0X") else _decimal(reader, token.text)
-    unit = ""
-    # A unit may stand behind a blank, too: `inf b`, `100 Mbps`.
-    if reader.now.kind == "word" and reader.now.text in UNITS:
-        unit = reader.take().text
-    found = Quantity(value, unit)
-    # Several parts make one quantity: 1ms 500us.
-    while unit and reader.now.kind == "number":
-        more = _number(reader).number
-        found = Quantity(found.to(unit) + more.to(unit), unit)
-    return Node("number", "", (), found)
+    # A unit may stand behind a blank, too: `100 Mbps`.
+    unit = reader.take().text if reader.now.kind == "word" and reader.now.text in UNITS else ""
+    return Quantity(value, unit)
 
 
 def _decimal(reader: Reader, text: str) -> Fraction:

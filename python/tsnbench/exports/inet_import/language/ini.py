@@ -10,6 +10,8 @@ from tsnbench.errors import ContentError
 
 LARGEST_FILE = 16 << 20
 MOST_LINES = 1_000_000
+MOST_VALUES = 100_000
+"""Values of all iteration variables."""
 DEEPEST = 20
 """Levels of included files and of sections that extend others."""
 _SECTION = re.compile(r"\[\s*(?:Config\s+)?([A-Za-z_][A-Za-z0-9_-]*)\s*\]")
@@ -195,6 +197,8 @@ class Variables:
         name = named[1] if named is not None else f"${len(self.values)}:{text}"
         values = listed(text if named is None else named[2].partition("!")[0])
         if name not in self.values:
+            if sum(map(len, self.values.values())) + len(values) > MOST_VALUES:
+                raise ContentError(f"{entry.place}: expected at most {MOST_VALUES} values, found more")
             self.values[name] = values
             self.places[name] = entry.place
 
@@ -241,8 +245,8 @@ def listed(text: str) -> list[str]:
             continue
         low, high, step = float(match[1]), float(match[3]), float(match[5] or 1)
         count = int((high - low) / step + 1e-9) + 1 if step else 0
-        if not 0 < count <= 100_000:
-            raise ContentError(f"${{{text[:40]}}}: expected at most 100000 values, found {count}")
+        if not 0 < count <= MOST_VALUES:
+            raise ContentError(f"${{{text[:40]}}}: expected at most {MOST_VALUES} values, found {count}")
         found += [f"{low + step * number:.12g}{match[4] or match[2]}" for number in range(count)]
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tsnbench.exports.inet_import.language.expressions import Node, expression
+from tsnbench.exports.inet_import.language.expressions import Node, expression, operand
 from tsnbench.exports.inet_import.language.tokens import Reader
 
 LARGEST_FILE = 4 << 20
@@ -268,14 +268,14 @@ def _submodule(reader: Reader) -> Submodule:
 
 
 def _like(reader: Reader) -> Node:
-    """An expression between ``<`` and ``>``."""
+    """The type between ``<`` and ``>``."""
     if reader.sees("default"):
         reader.take()
         reader.need("(")
         found = expression(reader)
         reader.need(")")
         return found
-    return expression(reader)
+    return operand(reader)
 
 
 def _end(reader: Reader) -> End:

@@ -24,6 +24,7 @@ SINKS = frozenset({"UdpSinkApp", "UdpSink", "EthernetSinkApp"})
 SILENT = frozenset({"Gptp", "SimpleClockSynchronizer"})
 """Applications that other parts of the import read."""
 MOST_APPS = 1000
+MOST_IN_ALL = 50_000
 MOST_PAYLOAD = 1472
 
 
@@ -40,11 +41,14 @@ def streams(model: Model) -> None:
     Raises:
         ContentError: an application whose listener is no node.
     """
-    sinks = list(_sinks(model))
     taken: set[str] = set()
     made: dict[tuple[str, str, int, str], list[tuple[Stream, Timing, str]]] = defaultdict(list)
-    for node in model.topology.nodes:
-        for number in range(_apps(model, node)):
+    counts = {node: _apps(model, node) for node in model.topology.nodes}
+    if sum(counts.values()) > MOST_IN_ALL:
+        raise ContentError(f"numApps: expected at most {MOST_IN_ALL} applications, found more")
+    sinks = list(_sinks(model))
+    for node, count in counts.items():
+        for number in range(count):
             app = model.talks(node, f"app[{number}]")
             kind = model.parameters.text(f"{app}.typename")
             if kind in SOURCES:

@@ -16,6 +16,8 @@ DRAIN = Fraction(1, 10)
 """A scenario's default, in s."""
 MOST_PACKETS = 1_048_576
 """Packets of a recording; the scenario takes no more."""
+MOST_IN_ALL = 8 * MOST_PACKETS
+"""Packets of all recordings."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,10 @@ def sampled(model: Model, source: str, interval: str, offset: str, length: str) 
     while now < limit:
         octets = _at(model, size, now * 1e-12, draw, "B")
         found.append((round(now, -3) // 1000, max(int(octets), 1)))
-        if len(found) > MOST_PACKETS:
-            raise ContentError(f"{setting.place}: expected at most {MOST_PACKETS} packets, found more")
+        model.packets += 1
+        if len(found) > MOST_PACKETS or model.packets > MOST_IN_ALL:
+            most = MOST_PACKETS if len(found) > MOST_PACKETS else MOST_IN_ALL
+            raise ContentError(f"{setting.place}: expected at most {most} packets, found more")
         step = _at(model, setting, now * 1e-12, draw)
         now += max(round(step * 1e12), 0)
         if step <= 0 and len(found) > 1000 and found[-1000][0] == found[-1][0]:
