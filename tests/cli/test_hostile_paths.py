@@ -96,6 +96,7 @@ OPTIONS = (
     Option("doctor --for {}", suffix=".yaml"),
     Option("import tsnkit {} TOPO", suffix=".csv"),
     Option("import tsnkit TASK {}", suffix=".csv"),
+    Option("import inet {}", suffix=".ini"),
     Option("measure {}"),
     Option("measure --stages {}", kinds=UNREADABLE),
     Option("measure --tx {} --rx CAPTURE", suffix=".pcap"),

@@ -121,8 +121,8 @@ def inet(
         made = inet_import.scenario(file, config, run, root, ned or [])
         if into is None and made.files:
             raise InputError(
-                f"{file}: expected the option --into, because intervals of the model become recordings, "
-                f"found none: {', '.join(list(made.files)[:4])}"
+                "--into: expected a folder for the recordings of intervals that vary, found none for "
+                f"{', '.join(list(made.files)[:4])}"
                 "\n  hint: add --into DIR"
             )
         if into is None:

@@ -90,8 +90,8 @@ def _chosen(read: Ini, file: str, config: str | None) -> str:
         return config
     if len(names) != 1:
         raise InputError(
-            f"{file}: expected one configuration, found {', '.join(names) or 'none'}"
-            "\n  hint: name one with --config"
+            f"--config: expected the name of one configuration of {file}, found none"
+            f"\n  hint: it has {', '.join(names) or 'none'}"
         )
     return names[0]
 
