@@ -30,9 +30,9 @@ struct Links {
     processing: Vec<(u64, u64)>,
 }
 
-fn talk() -> impl Strategy<Value = Talk> {
+fn talk(others: u32) -> impl Strategy<Value = Talk> {
     let jitter = prop_oneof![5 => Just(0), 1 => 1..250_u64];
-    let pcp = prop_oneof![12 => Just(5), 1 => Just(6), 1 => Just(0)];
+    let pcp = prop_oneof![12 => Just(5), others => Just(6), others => Just(0)];
     let slower = prop::sample::select(&[1, 1, 1, 2, 3][..]);
     (any::<Index>(), any::<Index>(), any::<bool>(), 0..3_usize, slower, jitter, pcp, 0..1_000_000_u64)
         .prop_map(|(from, to, apart, size, slower, jitter, pcp, offset)| Talk {
@@ -56,8 +56,13 @@ fn shape() -> impl Strategy<Value = (Vec<Option<Index>>, bool)> {
     prop_oneof![3 => line, 2 => tree, 1 => ring]
 }
 
-/// A plan whose busiest port carries 50 to 97 % of its rate in one class, and the flow that is attacked.
+/// A plan whose busiest port carries 50 to 97 % of its rate, nearly all of it in one class.
 pub fn plan() -> impl Strategy<Value = Plan> {
+    plan_of(50..98, 1)
+}
+
+/// A plan whose busiest port carries a part of its rate, in percent. Of 12 + 2 * others streams, 12 are in one class.
+pub fn plan_of(load: std::ops::Range<u64>, others: u32) -> impl Strategy<Value = Plan> {
     let rates = prop_oneof![
         3 => Just(vec![100_000_000; 9]),
         1 => prop::collection::vec(prop::sample::select(&[100_000_000_u64, 300_000_000, 1_000_000_000][..]), 9),
@@ -76,8 +81,8 @@ pub fn plan() -> impl Strategy<Value = Plan> {
         2 => prop::array::uniform3(64..1_523_u32),
     ];
     let reserved = prop::option::weighted(0.2, 100..120_u32);
-    let talks = prop::collection::vec(talk(), 3..20);
-    (shape(), links, sizes, talks, 50..98_u64, reserved, any::<u64>()).prop_map(
+    let talks = prop::collection::vec(talk(others), 3..20);
+    (shape(), links, sizes, talks, load, reserved, any::<u64>()).prop_map(
         |(shape, links, sizes, talks, load, reserved, seed)| {
             build(&shape, &links, sizes, &talks, (load, reserved), seed)
         },

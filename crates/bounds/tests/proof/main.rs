@@ -327,10 +327,10 @@ fn no_frame_exceeds_its_bounds_behind_slow_schedulers() {
 }
 
 /// How near to their bounds a search for offsets brings flows of lines and trees without jitter.
-fn pursue_bounds(plans: u32, steps: usize) -> Vec<pursue::Found> {
+fn pursue_bounds(plans: u32, steps: usize, drawn: impl Strategy<Value = Plan>) -> Vec<pursue::Found> {
     let found = RefCell::new(Vec::new());
     let rng = RefCell::new(TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]));
-    let outcome = runner(plans).run(&(loaded::plan(), any::<u16>()), |(mut plan, victim)| {
+    let outcome = runner(plans).run(&(drawn, any::<u16>()), |(mut plan, victim)| {
         loaded::without_jitter(&mut plan);
         let victim = usize::from(victim) % plan.streams.len().max(1);
         let ring = plan.ports.len() >= 2 * plan.nodes.len();
@@ -351,7 +351,8 @@ fn pursue_bounds(plans: u32, steps: usize) -> Vec<pursue::Found> {
 /// No frame is beyond its bound, and half of the flows come near to it.
 #[test]
 fn a_search_for_offsets_comes_near_to_the_bounds() {
-    let mut found: Vec<f64> = pursue_bounds(30, 100).iter().map(|one| one.ratios[2]).collect();
+    let mut found: Vec<f64> =
+        pursue_bounds(30, 100, loaded::plan()).iter().map(|one| one.ratios[2]).collect();
     found.sort_by(f64::total_cmp);
     assert!(found.len() > 20 && found[found.len() / 2] > 0.9, "{found:?}");
 }
@@ -388,12 +389,19 @@ fn soak_paths() {
 #[test]
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak_pursued() {
-    let found = pursue_bounds(many(), 400);
-    for hops in [1, 3, 5] {
-        for (number, kind) in pursue::KINDS.iter().enumerate() {
-            let long = found.iter().filter(|one| one.hops >= hops);
-            let ratios: Vec<f64> = long.map(|one| one.ratios[number]).collect();
-            println!("{hops} hops or more: {}", watch::quantiles(kind, &ratios));
+    let loads = [
+        ("50 to 97 %, one class", 50..98, 1),
+        ("5 to 49 %, one class", 5..50, 1),
+        ("three classes", 5..98, 12),
+    ];
+    for (name, load, others) in loads {
+        let found = pursue_bounds(many(), 400, loaded::plan_of(load, others));
+        for hops in [1, 3, 5] {
+            for (number, kind) in pursue::KINDS.iter().enumerate() {
+                let long = found.iter().filter(|one| one.hops >= hops);
+                let ratios: Vec<f64> = long.map(|one| one.ratios[number]).collect();
+                println!("{name}, {hops} hops or more: {}", watch::quantiles(kind, &ratios));
+            }
         }
     }
 }
