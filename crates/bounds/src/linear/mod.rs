@@ -11,8 +11,12 @@ use crate::curve::{Data, Ps};
 
 /// Multipliers are counted in units of 2^-72.
 const FINE: u32 = 72;
-/// What the solver adds to each column of the objective, so that rounding leaves the multipliers valid.
-const MARGIN: f64 = 1e-9;
+/// What the solver adds to each column of the objective, so that rounding leaves the multipliers valid; the next one, if
+/// that was too little.
+const MARGINS: [f64; 3] = [1e-9, 1e-6, 1e-4];
+
+/// The part of `enough` at which the solver stops: its numbers are rounded, and what is gained by less does not count.
+const NEARLY: f64 = 1.0 - 1e-6;
 
 /// `terms <= limit + factor * parameter`, in the unit of the row: ps, or 1e-12 bit.
 #[derive(Clone, Debug)]
@@ -65,9 +69,15 @@ impl Program {
         self.rows.push(Row { terms, limit, varies });
     }
 
-    /// A bound of a column that is the least one for these parameters; none if the solver finds none.
-    pub fn bound(&self, column: usize, parameters: &[Data]) -> Option<Proved> {
-        self.verified(column, &self.suggested(column, parameters)?, parameters.len())
+    /// A bound of a column that is the least one for these parameters; none if the solver finds none below `enough`.
+    pub fn bound(&self, column: usize, parameters: &[Data], enough: Ps) -> Option<Proved> {
+        for margin in MARGINS {
+            let duals = self.suggested(column, parameters, enough, margin)?;
+            if let Some(found) = self.verified(column, &duals, parameters.len()) {
+                return Some(found);
+            }
+        }
+        None
     }
 
     /// The bound of a column by these multipliers; none if they prove none.
@@ -88,7 +98,7 @@ impl Program {
     }
 
     /// Multipliers of the rows, as the solver finds them.
-    fn suggested(&self, column: usize, parameters: &[Data]) -> Option<Vec<Data>> {
+    fn suggested(&self, column: usize, parameters: &[Data], enough: Ps, margin: f64) -> Option<Vec<Data>> {
         let mut table = vec![vec![0.0; self.scales.len()]; self.rows.len()];
         let mut limits = Vec::with_capacity(self.rows.len());
         let mut sizes = Vec::with_capacity(self.rows.len());
@@ -102,8 +112,9 @@ impl Program {
             limits.push(row.limit.saturating_add(varies).max(0) as f64 / size);
             sizes.push(size);
         }
-        let objective = (0..self.scales.len()).map(|at| f64::from(at == column) + MARGIN).collect();
-        let duals = simplex::duals(table, limits, objective)?;
+        let objective = (0..self.scales.len()).map(|at| f64::from(at == column) + margin).collect();
+        let enough = enough as f64 * NEARLY / self.scales[column];
+        let duals = simplex::duals(table, limits, objective, enough)?;
         let unit = self.scales[column] * (1_i128 << FINE) as f64;
         Some(duals.iter().zip(sizes).map(|(dual, size)| (dual * unit / size) as Data).collect())
     }
@@ -114,7 +125,7 @@ mod tests {
     use super::*;
 
     fn most(program: &Program, column: usize) -> Option<Ps> {
-        program.bound(column, &[])?.most(&[])
+        program.bound(column, &[], Ps::MAX)?.most(&[])
     }
 
     /// A bound is never below the exact value, and above it by no more than what rounding may take.
@@ -149,7 +160,7 @@ mod tests {
         let x = program.column(1e6);
         program.row(vec![(x, 1), (x, 2)], 10_000_000, None);
         assert_close(most(&program, x), 3_333_334);
-        assert_close(program.bound(x, &[]).map(|found| found.plus(5)).unwrap().most(&[]), 3_333_339);
+        assert_close(program.bound(x, &[], Ps::MAX).map(|found| found.plus(5)).unwrap().most(&[]), 3_333_339);
     }
 
     /// x <= 3 p and x <= 5 + q: what is best for p = 1 also holds for p = 2, where 5 would be less.
@@ -159,11 +170,25 @@ mod tests {
         let x = program.column(1e6);
         program.row(vec![(x, 1)], 0, Some((0, 3)));
         program.row(vec![(x, 1)], 5_000_000, Some((1, 1)));
-        let found = program.bound(x, &[1_000_000, 0]).unwrap();
+        let found = program.bound(x, &[1_000_000, 0], Ps::MAX).unwrap();
         for (parameters, exact) in [([1, 0], 3), ([2, 0], 6), ([2, 9], 6)] {
             assert_close(found.most(&parameters.map(|value| value * 1_000_000)), exact * 1_000_000);
         }
-        assert_close(program.bound(x, &[2_000_000, 0]).unwrap().most(&[2_000_000, -1_000_000]), 4_000_000);
+        assert_close(
+            program.bound(x, &[2_000_000, 0], Ps::MAX).unwrap().most(&[2_000_000, -1_000_000]),
+            4_000_000,
+        );
+    }
+
+    /// x <= 4 million is found below 4.1 million, and not below 3.9 million.
+    #[test]
+    fn what_is_not_below_enough_is_not_found() {
+        let mut program = Program::default();
+        let [x, y] = [1e6, 1e6].map(|scale| program.column(scale));
+        program.row(vec![(x, 2), (y, 1)], 8_000_000, None);
+        let below = |enough: Ps| program.bound(x, &[], enough).and_then(|found| found.most(&[]));
+        assert_close(below(4_100_000), 4_000_000);
+        assert_eq!(below(3_900_000), None);
     }
 
     /// x + y <= 8 and x - y <= 2: once each, half of both gives x <= 5. Too little of one, or less than nothing, proves

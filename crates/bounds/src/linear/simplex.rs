@@ -8,6 +8,9 @@ const NOTHING: f64 = 1e-11;
 /// again.
 const APART: f64 = 1e-9;
 
+/// A row with fewer columns than this part of all is subtracted column by column.
+const SPARSE: usize = 4;
+
 /// The table of a vertex: each row says what is left of a limit, or the value of a column that is not 0.
 struct Table {
     rows: Vec<Vec<f64>>,
@@ -24,8 +27,14 @@ enum Place {
     Rest(usize),
 }
 
-/// The multipliers of rows `table * x <= limits` for the greatest `objective * x`; none without a greatest one.
-pub(super) fn duals(rows: Vec<Vec<f64>>, limits: Vec<f64>, objective: Vec<f64>) -> Option<Vec<f64>> {
+/// The multipliers of rows `table * x <= limits` for the greatest `objective * x`; none without a greatest one, or if it
+/// is `enough` or more.
+pub(super) fn duals(
+    rows: Vec<Vec<f64>>,
+    limits: Vec<f64>,
+    objective: Vec<f64>,
+    enough: f64,
+) -> Option<Vec<f64>> {
     let apart =
         |(place, limit): (usize, f64)| limit + APART * (1.0 + (place as f64 * 0.618_033_988_75).fract());
     let count = rows.len();
@@ -36,9 +45,15 @@ pub(super) fn duals(rows: Vec<Vec<f64>>, limits: Vec<f64>, objective: Vec<f64>) 
         rows,
         objective,
     };
+    let mut reached = 0.0;
     for _ in 0..20 * (count + table.across.len()) {
         let Some(column) = table.entering() else { return Some(table.multipliers(count)) };
         let row = table.leaving(column)?;
+        // It only grows from vertex to vertex.
+        reached += table.objective[column] * table.limits[row] / table.rows[row][column];
+        if reached >= enough {
+            return None;
+        }
         table.exchange(row, column);
     }
     None
@@ -65,12 +80,18 @@ impl Table {
         chosen.iter_mut().for_each(|factor| *factor /= pivot);
         chosen[column] = 1.0 / pivot;
         let limit = self.limits[row] / pivot;
+        let full: Vec<usize> = (0..chosen.len()).filter(|at| chosen[*at] != 0.0).collect();
+        let sparse = full.len() < chosen.len() / SPARSE;
         let subtract = |line: &mut [f64]| {
             let factor = line[column];
             if factor == 0.0 {
                 return 0.0;
             }
-            line.iter_mut().zip(&chosen).for_each(|(own, other)| *own -= factor * other);
+            if sparse {
+                full.iter().for_each(|at| line[*at] -= factor * chosen[*at]);
+            } else {
+                line.iter_mut().zip(&chosen).for_each(|(own, other)| *own -= factor * other);
+            }
             line[column] = -factor / pivot;
             factor
         };

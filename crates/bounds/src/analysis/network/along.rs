@@ -25,6 +25,8 @@ pub(super) struct Common {
 
 /// Most ports of a tree; the ports of a path alone may be more.
 const MOST_PORTS: usize = 16;
+/// Most stays of a tree that are kept apart by the link before them.
+const MOST_STAYS: usize = 32;
 
 /// The ports of a tree with their classes, and the next port of each.
 struct Ports {
@@ -62,8 +64,10 @@ impl Network<'_> {
         if !known.bounds.contains_key(&key) {
             let plain = self.is_plain(path[0], known);
             let left = self.left(path).filter(|_| plain);
+            let other = left.and_then(|left| left.most(wire(sizes.smallest)));
+            let enough = other.unwrap_or(Ps::MAX).min(sum - sent(sizes.largest));
             let tree = if plain { self.tree(path, known) } else { None };
-            let found = tree.and_then(|tree| tree.bound(&parameters));
+            let found = tree.and_then(|tree| tree.bound(&parameters, enough));
             known.bounds.insert(key.clone(), (left, found));
         }
         let (left, found) = known.bounds.get(&key)?;
@@ -159,6 +163,9 @@ impl Network<'_> {
                 tree.ports[at].next = Some((next, self.passage(&pairs)?));
             }
             self.lines(&mut tree, &ports, at);
+        }
+        if tree.stays.len() > MOST_STAYS {
+            tree.join();
         }
         Some(tree)
     }

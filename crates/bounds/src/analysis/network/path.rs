@@ -88,9 +88,9 @@ struct Written<'a> {
 
 impl Tree {
     /// The greatest time from the first queue until the tagged frame starts at the last port; none if the bounds of the
-    /// ports count no burst twice. Parameters: the delay of the tagged frame at each port, at the last one without its
-    /// time on the link; and the frame.
-    pub fn bound(&self, parameters: &[Data]) -> Option<Proved> {
+    /// ports count no burst twice, or if it is not less than `known`. Parameters: the delay of the tagged frame at each
+    /// port, at the last one without its time on the link; and the frame.
+    pub fn bound(&self, parameters: &[Data], known: Ps) -> Option<Proved> {
         if !self.counts_twice(&parameters[..self.path]) {
             return None;
         }
@@ -106,9 +106,19 @@ impl Tree {
         written.flows()?;
         written.links();
         let moved =
-            self.ports[..self.path].iter().filter_map(|step| step.next).map(|(_, next)| next.shortest);
+            self.ports[..self.path].iter().filter_map(|step| step.next).map(|(_, next)| next.shortest).sum();
         let arrival = *written.dates[0].last()?;
-        Some(written.program.bound(arrival, parameters)?.plus(moved.sum()))
+        Some(written.program.bound(arrival, parameters, known - moved)?.plus(moved))
+    }
+
+    /// Joins flows with the same ports that come over several links. The rows of these links are left out, so that a
+    /// bound may be greater.
+    pub fn join(&mut self) {
+        for ((begin, _, last), stairs) in std::mem::take(&mut self.stays) {
+            self.stays.entry((begin, None, last)).or_default().extend(stairs);
+        }
+        self.tagged.1 = None;
+        self.lines.retain(|_, line| line.from.is_some());
     }
 
     /// How many ports there are from one to the last one, both included.
@@ -226,5 +236,26 @@ impl Written<'_> {
         let (last, rate) = (self.dates[port].len() - 1, Data::from(rate));
         data.extend([(self.dates[port][from], -rate), (self.dates[port][to], rate)]);
         self.program.row(data, burst, (tagged && to == last).then_some((self.tree.path, -1)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two links bring flows with the same ports, which count together; only the limit of a link within the tree is left.
+    #[test]
+    fn flows_of_several_links_are_joined() {
+        let line = |from| Line { burst: 8, rate: 1, from };
+        let mut tree = Tree {
+            stays: [((0, Some(5), 1), vec![]), ((0, Some(6), 1), vec![]), ((1, None, 1), vec![])].into(),
+            lines: [((0, 5), line(None)), ((0, 6), line(None)), ((1, 4), line(Some(0)))].into(),
+            tagged: (0, Some(6), 1),
+            ..Tree::default()
+        };
+        tree.join();
+        assert_eq!(tree.stays.into_keys().collect::<Vec<_>>(), [(0, None, 1), (1, None, 1)]);
+        assert_eq!(tree.lines.into_keys().collect::<Vec<_>>(), [(1, 4)]);
+        assert_eq!(tree.tagged, (0, None, 1));
     }
 }
