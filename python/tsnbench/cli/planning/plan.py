@@ -74,7 +74,9 @@ Formats = Annotated[
 Taprio = Annotated[str, setting("MODE", "How taprio opens gates: software, txtime-assist or full.")]
 Queues = Annotated[
     str,
-    setting("MAPPING", "Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest first)."),
+    setting(
+        "MAPPING", "Queues of classes: reversed, renumbered (Linux up to 6.2) or straight (highest first)."
+    ),
 ]
 Modules = Annotated[
     Path | None, option("DIR", "Check YANG data against the modules in this folder (yanglint).")
