@@ -106,7 +106,7 @@ def test_loss_is_proved_only_where_every_frame_arrives_in_time(own: dict[str, An
     assert row["proof"] == "proved"
 
 
-CARRIES = "the link b1 -- b2 carries every copy"
+CARRIES = "the link b1 -- b2 carries every member stream"
 
 
 @pytest.mark.parametrize(

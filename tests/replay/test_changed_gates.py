@@ -53,7 +53,7 @@ def test_a_list_that_replaces_another_one_explains_the_waits_from_its_begin_on(t
     first = "entries: [{open: [0, 7], for: 500 us}, {open: [7], for: 500 us}]"
     found = all_parts(with_gates(f"{first}, changes: [{later}]"), tmp_path)
     for seq in range(4):
-        assert "gate shut" not in reasons(found["slow", seq])
+        assert "gate closed" not in reasons(found["slow", seq])
     for seq in range(4, 7):
         (gate,) = [part for part in found["slow", seq] if part.reason is Reason.GATE]
         assert gate.end_ns == seq * 1_000_000 + 500_000
@@ -84,7 +84,7 @@ def test_an_extended_cycle_keeps_the_last_states(tmp_path: Path) -> None:
     later = "{at: 1 ms, base-time: 4300 us, entries: [{open: [0, 7], for: 500 us}, {open: [7], for: 500 us}]}"
     first = "extension: 400 us, entries: [{open: [0, 7], for: 500 us}, {open: [7], for: 500 us}]"
     found = all_parts(with_gates(f"{first}, changes: [{later}]"), tmp_path)
-    assert "gate shut" not in reasons(found["slow", 3])
+    assert "gate closed" not in reasons(found["slow", 3])
     (gate,) = [part for part in found["slow", 4] if part.reason is Reason.GATE]
     assert gate.end_ns == 4_300_000
     assert not {part.reason for own in found.values() for part in own} & {Reason.UNKNOWN}
@@ -115,9 +115,9 @@ def test_a_wrong_list_explains_the_waits_while_it_lasts(tmp_path: Path) -> None:
     text = with_gates(gates) + "faults: [{schedule: {shift: 500 us}, on: sw -> sink, at: 2 ms, for: 3 ms}]\n"
     found = all_parts(text, tmp_path)
     for seq in (0, 1, 5, 6):
-        assert "gate shut" not in reasons(found["slow", seq])
+        assert "gate closed" not in reasons(found["slow", seq])
     for seq in (2, 3, 4):
-        assert "gate shut" in reasons(found["slow", seq])
+        assert "gate closed" in reasons(found["slow", seq])
     assert not {part.reason for own in found.values() for part in own} & {Reason.UNKNOWN}
 
 

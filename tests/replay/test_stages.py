@@ -70,4 +70,4 @@ def test_a_frame_that_waits_for_its_gate_is_in_no_buffer(tmp_path: Path) -> None
     """The low frames have left at 275 us, and the link is idle until the gate opens at 400 us."""
     gates = "gates: {cycle: 1 ms, entries: [{open: [0], for: 400 us}, {open: [7], for: 600 us}]}"
     found = waits(f"{{queues: {{transmit-buffer: 2}}, {gates}}}", 1, 0, tmp_path)
-    assert [reason for reason, _ in found] == ["gate shut", "wire"]
+    assert [reason for reason, _ in found] == ["gate closed", "wire"]

@@ -149,7 +149,7 @@ def test_gates_are_shut_by_the_clock_of_their_node(tmp_path: Path) -> None:
     journey = of_stream(run, journeys, "fast")
     first = Journey(journey.stream, 0, journey.listener, history.journey(journey.stream, 0, journey.listener))
     # fast is queued at 113.1 us, and its gate opens at 500 us / (1 + 1e-4) = 499.950005 us.
-    assert parts(history, first)[2:4] == [("processing", 3_000), ("gate shut", 386_850)]
+    assert parts(history, first)[2:4] == [("processing", 3_000), ("gate closed", 386_850)]
     _, gate, wire, *_ = as_document(history, first)["hops"][1]["parts"]
     # The clock showed 113.1 us * 1.0001 = 113.11131 us then, and 500 us when the frame left.
     assert (gate["begin_ns"], gate["begin_clock_ns"]) == (113_100, 113_111)
@@ -174,7 +174,7 @@ def test_the_page_draws_gates_by_the_clock_of_their_node(tmp_path: Path) -> None
         shown
         for hop in hops
         for shown, reason in zip(hop["clock"][1:], hop["parts"][0::4], strict=False)
-        if data["reasons"][reason] == "gate shut"
+        if data["reasons"][reason] == "gate closed"
     ]
     assert gated
     assert all(shown % 500_000 in (0, 1, 499_999) for shown in gated)
@@ -183,9 +183,9 @@ def test_the_page_draws_gates_by_the_clock_of_their_node(tmp_path: Path) -> None
 def test_both_times_are_told_in_the_terminal_and_in_the_browser(tmp_path: Path) -> None:
     run, _, _ = replayed(CLOCK, tmp_path)
     shown = tsnbench("replay", run.folder, "--frame", "fast/0").stdout
-    (row,) = [line.split() for line in shown.splitlines() if "gate shut" in line]
+    (row,) = [line.split() for line in shown.splitlines() if "gate closed" in line]
     # Queued at 113.1 us; the gate opens at 500 us of its clock.
-    assert row == ["113.1", "us", "113.111", "us", "386.85", "us", "gate", "shut"]
+    assert row == ["113.1", "us", "113.111", "us", "386.85", "us", "gate", "closed"]
     assert "Gates open" in shown
     (path,) = Replay.of(run).window(None, None, "fast/0", 100)["path"]
     assert path["clocks"].startswith("Each node has a clock of its own.")

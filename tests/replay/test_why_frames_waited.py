@@ -89,7 +89,7 @@ def test_gates_are_shut_and_frames_do_not_fit(tmp_path: Path) -> None:
         ("wire", 90_000),
         ("cable", 100),
         ("processing", 3_000),
-        ("gate shut", 56_900),
+        ("gate closed", 56_900),
         ("wire", 90_000),
         ("cable", 100),
     ]
@@ -98,8 +98,8 @@ def test_gates_are_shut_and_frames_do_not_fit(tmp_path: Path) -> None:
     (tmp_path / "late").mkdir()
     run, history, journeys = replayed(late, tmp_path / "late")
     assert parts(history, of_stream(run, journeys, "slow"))[3:5] == [
-        ("gate shuts before the frame would end", 70_000),
-        ("gate shut", 150_000),
+        ("gate closes before the frame would end", 70_000),
+        ("gate closed", 150_000),
     ]
 
 
@@ -158,7 +158,7 @@ def gate_list(*entries: tuple[int, int], base: int = 0) -> dict[str, Any]:
     return {"base_time_ns": base, "cycle_ns": cycle, "entries": listed}
 
 
-GUARD = "gate shuts before the frame would end"
+GUARD = "gate closes before the frame would end"
 # Class 0 is open from 8 us to 13 us, across the end of the cycle of 10 us; class 1 from 3 to 8 us.
 ACROSS = gate_list((0b01, 3_000), (0b10, 5_000), (0b01, 2_000))
 
@@ -171,19 +171,19 @@ ACROSS = gate_list((0b01, 3_000), (0b10, 5_000), (0b01, 2_000))
             gate_list((0b01, 5_000), (0b10, 5_000)),
             3_990,
             10_000,
-            [("unknown", 10), (GUARD, 1_000), ("gate shut", 5_000)],
+            [("unknown", 10), (GUARD, 1_000), ("gate closed", 5_000)],
         ),
-        (gate_list((0b01, 5_000), (0b10, 5_000)), 4_001, 10_000, [(GUARD, 999), ("gate shut", 5_000)]),
+        (gate_list((0b01, 5_000), (0b10, 5_000)), 4_001, 10_000, [(GUARD, 999), ("gate closed", 5_000)]),
         (
             gate_list((0b01, 5_000), (0b10, 5_000), base=1_000),
             5_001,
             11_000,
-            [(GUARD, 999), ("gate shut", 5_000)],
+            [(GUARD, 999), ("gate closed", 5_000)],
         ),
         # Without another list, and without states before it, the list also repeats before its base time.
-        (gate_list((0b10, 5_000), (0b01, 5_000), base=40_000), 1_000, 2_000, [("gate shut", 1_000)]),
+        (gate_list((0b10, 5_000), (0b01, 5_000), base=40_000), 1_000, 2_000, [("gate closed", 1_000)]),
         (ACROSS, 9_500, 11_000, [("unknown", 1_500)]),
-        (ACROSS, 11_500, 18_000, [("unknown", 500), (GUARD, 1_000), ("gate shut", 5_000)]),
+        (ACROSS, 11_500, 18_000, [("unknown", 500), (GUARD, 1_000), ("gate closed", 5_000)]),
         (None, 0, 700, [("unknown", 700)]),
     ],
 )
@@ -208,7 +208,7 @@ def test_reasons_at_one_instant_have_an_order() -> None:
     assert waits_of(history, 1) == [("own class ahead", 996, 0), ("credit", 904, None)]
     # A closed gate also counts while another frame is on the wire.
     history = by_hand(gate_list((0b10, 3_000), (0b01, 3_000)), [(1, 2_500, 2_500), (0, 2_600, 3_596)])
-    assert waits_of(history, 1) == [("gate shut", 400, None), ("other frames", 596, 0)]
+    assert waits_of(history, 1) == [("gate closed", 400, None), ("other frames", 596, 0)]
 
 
 def test_a_frame_that_is_not_eligible_waits_for_its_shaper() -> None:
@@ -236,7 +236,7 @@ def test_the_turn_is_awaited_by_streams_whose_gate_chooses_the_queue(
     lists = gate_list((0b10, 3_000), (0b01, 3_000))
     history = by_hand(lists, frames, policing=policing, streams=[{}, {}])
     for place in (0, 1):
-        turn = "not the turn of its cyclic queue" if place in cyclic else "gate shut"
+        turn = "not the turn of its cyclic queue" if place in cyclic else "gate closed"
         assert waits_of(history, place)[0] == (turn, 3_000, None)
 
 
@@ -267,11 +267,11 @@ def test_without_the_counters_of_the_run_a_list_that_changes_gives_no_reason(tmp
     change = "{at: 1 ms, base-time: 1 ms, entries: [{open: [0, 7], for: 500 us}, {open: [7], for: 500 us}]}"
     text = BRIDGE.replace("0: 0}}}", f"0: 0}}}}, {gates.replace('CHANGE', change)}}}")
     run, history, journeys = replayed(text, tmp_path)
-    assert "gate shut" in {reason for one in journeys for reason, _ in parts(history, one)}
+    assert "gate closed" in {reason for one in journeys for reason, _ in parts(history, one)}
     history = History(run.plan.document, history.table)
     found = [part for one in journeys for part in parts(history, one)]
     assert "unknown" in {reason for reason, _ in found}
-    assert not {"gate shut", GUARD} & {reason for reason, _ in found}
+    assert not {"gate closed", GUARD} & {reason for reason, _ in found}
     assert sum(length for _, length in found) == sum(one.total_ns for one in journeys)
 
 
@@ -420,7 +420,7 @@ def test_a_run_of_another_engine_is_named(tmp_path: Path) -> None:
 
 
 def test_reasons_are_words_of_reports() -> None:
-    assert [reason.value for reason in Reason][:2] == ["processing", "gate shut"]
+    assert [reason.value for reason in Reason][:2] == ["processing", "gate closed"]
 
 
 def deepest_queues(table: pl.DataFrame, before: bool) -> dict[tuple[int, int], int]:

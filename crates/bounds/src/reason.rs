@@ -277,7 +277,7 @@ impl fmt::Display for Reason {
             Self::StandsBy => f.write_str("the path stands by at some times"),
             Self::Down => f.write_str("it has failed"),
             Self::Carries { parts, several } => {
-                write!(f, "{parts} {} every copy", if *several { "carry" } else { "carries" })
+                write!(f, "{parts} {} every member stream", if *several { "carry" } else { "carries" })
             }
             Self::Without { parts, why } => write!(f, "without {parts}: {why}"),
             Self::EveryPath(paths) => {

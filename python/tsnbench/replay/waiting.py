@@ -30,9 +30,9 @@ class Reason(StrEnum):
     """The reason for a part of a frame's delay; the words are those of reports."""
 
     PROCESSING = "processing"
-    GATE = "gate shut"
+    GATE = "gate closed"
     TURN = "not the turn of its cyclic queue"
-    GUARD = "gate shuts before the frame would end"
+    GUARD = "gate closes before the frame would end"
     OTHERS = "other frames"
     OWN_CLASS = "own class ahead"
     CREDIT = "credit"

@@ -27,7 +27,7 @@ CONTEXT = 1
 REASONS = list(Reason)
 CLOCKS = (
     "Each node has a clock of its own. Times are true time, which only a simulator knows; its clock is what "
-    "the clock of the node that sends shows at that instant. Gates open and shut by that clock."
+    "the clock of the node that sends shows at that instant. Gates open and close by that clock."
 )
 """Where nodes have clocks: what the two times mean."""
 COLUMNS = {name: name for name in ("port", "stream", "seq", "copy", "octets")} | {"class": "traffic_class"}

@@ -169,7 +169,7 @@ function drawQueues(context, places, waiting) {
       context.fillRect(x + place * 8, y - 9, 6, 9);
     });
     context.fillStyle = open ? theme("--soft") : theme("--cursor");
-    const text = `class ${lane % 8}: ${queue.length}${open ? "" : ", shut"}`;
+    const text = `class ${lane % 8}: ${queue.length}${open ? "" : ", closed"}`;
     context.fillText(text, x + Math.min(queue.length, 6) * 8 + 3, y);
   }
 }

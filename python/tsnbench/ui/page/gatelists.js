@@ -13,7 +13,7 @@ export function gates(host, lists, moved, writeOut) {
     let begin = 0;
     list.entries.forEach((entry, number) => {
       const part = make("div", { class: "entry", title: `open: ${entry.open || "none"} for ${entry.ns} ns` },
-        make("span", { text: entry.open || "shut" }), make("small", { text: words(entry.ns) }));
+        make("span", { text: entry.open || "closed" }), make("small", { text: words(entry.ns) }));
       part.style.width = `${(100 * entry.ns) / cycle}%`;
       part.dataset.first = String(entry.open.split(",")[0].trim());
       if (!entry.open) part.classList.add("shut");

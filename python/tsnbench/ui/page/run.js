@@ -100,7 +100,7 @@ function build() {
     make("p", { class: good ? "good" : run.met === false ? "bad" : "", text: `${run.verdict} (${run.backend}, ${run.state})` }),
     ...requirements(), tools,
     pane("delay", "Delay over time", "Filled: least to greatest delay of each column. Dotted: worst case. Red: limit. Click: choose a frame. Drag: zoom."),
-    pane("gantt", "Ports over time", "Filled: a frame leaves. Thin line: it waits. Grey: the gate is shut. Grey line: another gate list. Outline: planned frame."),
+    pane("gantt", "Ports over time", "Filled: a frame leaves. Thin line: it waits. Grey: the gate is closed. Grey line: another gate list. Outline: planned frame."),
     make("section", { "aria-label": "Why this frame waited" }, make("h3", { text: "Why this frame waited" }), make("div", { id: "why", "aria-live": "polite" })),
     boxes.host,
     pane("ccdf", "Share of frames with a greater delay", "Logarithmic. Dotted: worst case. Red: limit."),
