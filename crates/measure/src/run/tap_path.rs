@@ -46,6 +46,13 @@ pub(super) fn tap_path(
     let is_end = |place: usize| entries.get(place).is_some_and(|entry| ends.contains(&(*entry as u32)));
     let is_root =
         |place: usize| entries.get(place).is_some_and(|entry| stream.route[*entry].parent.is_none());
+    // A listener that forwards a member stream to another listener, which does the same, is on the way to itself.
+    let is_behind = |place: usize| {
+        let parent = |entry: usize| stream.route[entry].parent.map(|parent| parent as usize);
+        entries.get(place).is_some_and(|entry| {
+            std::iter::successors(parent(*entry), |at| parent(*at)).any(|at| ends.contains(&(at as u32)))
+        })
+    };
     // (tap number, name, stage) in the order in which a frame passes them.
     let mut passed: Vec<(u16, &str, Stage, usize)> = Vec::new();
     for (hop, port) in hops.into_iter().enumerate() {
@@ -61,7 +68,11 @@ pub(super) fn tap_path(
     }
     let of = |wanted: Stage| {
         let is = |(_, _, stage, _): &(u16, &str, Stage, usize)| *stage == wanted;
-        if wanted.is_inbound() { passed.iter().rposition(is) } else { passed.iter().position(is) }
+        if wanted.is_inbound() {
+            passed.iter().rposition(|tap| is(tap) && !is_behind(tap.3))
+        } else {
+            passed.iter().position(is)
+        }
     };
     let (first, last) = (of(from), of(to));
     let mut path = TapPath::default();
@@ -212,6 +223,22 @@ mod tests {
         assert_eq!(
             on_the_wire(&plan(&APART, &[2, 3], &["tx 0", "rx 1", "rx 3"]), 2),
             "tx 0: First, rx 1: Between(1), rx 3: Last"
+        );
+    }
+
+    #[test]
+    fn the_last_taps_of_a_listener_that_forwards_are_its_own() {
+        // A triangle: the talker, and two listeners that send the member streams on to each other.
+        let triangle: Entries = [(0, None), (2, None), (4, Some(1)), (6, Some(0))];
+        let mut plan = plan(&triangle, &[0, 2], &["tx 0", "rx 1", "tx 2", "rx 3", "rx 5", "rx 7"]);
+        plan.streams[0].redundancy.as_mut().unwrap().merges.push(Merge { from: vec![1, 3] });
+        assert_eq!(
+            on_the_wire(&plan, 0),
+            "tx 0: First, rx 1: Last, tx 2: First, rx 3: Between(2), rx 5: Last"
+        );
+        assert_eq!(
+            on_the_wire(&plan, 1),
+            "tx 0: First, rx 1: Between(1), tx 2: First, rx 3: Last, rx 5: Between(3), rx 7: Last"
         );
     }
 
