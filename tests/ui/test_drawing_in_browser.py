@@ -90,6 +90,13 @@ def test_a_station_a_link_a_stream_and_another_name_by_keyboard_alone(page: Page
         becomes(page, wanted)
 
 
+def last_answer(page: Page) -> str:
+    """The number of the last answer to the text, when it has one."""
+    legend = page.locator("#legend")
+    expect(legend).to_have_attribute("data-live", re.compile(r"\d+"))
+    return str(legend.get_attribute("data-live"))
+
+
 def test_a_node_is_chosen_renamed_and_dragged(page: Page, server: Server) -> None:
     page.get_by_role("button", name="station two").click()
     expect(page.locator("#chosen strong")).to_have_text("station two")
@@ -103,9 +110,12 @@ def test_a_node_is_chosen_renamed_and_dragged(page: Page, server: Server) -> Non
     )
     becomes(page, renamed)
     expect(page.get_by_role("button", name="station drive")).to_be_visible()
+    answered = last_answer(page)
     undone(page, SCENARIO)
     node = page.get_by_role("button", name="station one")
     expect(page.get_by_role("button", name="station two")).to_be_visible()
+    # Loads are drawn, too: nothing of the drawing moves any more.
+    expect(page.locator("#legend")).not_to_have_attribute("data-live", answered)
     # Pointing waits until the drawing has its size.
     node.hover(position={"x": 12, "y": 12})
     box = node.bounding_box()

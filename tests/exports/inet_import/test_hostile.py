@@ -105,7 +105,7 @@ WORDS = st.sampled_from(
 )
 
 
-@examples(200)
+@examples(2)
 @given(st.lists(WORDS | st.text(max_size=3), max_size=40))
 def test_any_text_is_read_or_refused(words: list[str]) -> None:
     text = "".join(words)

@@ -27,9 +27,17 @@ _HEAD = 1 << 16
 
 
 def scenario_files(incomplete: str) -> list[str]:
-    """YAML files with a network."""
+    """YAML files with a network, but for the texts that run folders keep."""
+    found = list(_below(incomplete))
+    kept = {
+        os.path.join(os.path.dirname(name), run_files.SCENARIO)
+        for name, _ in found
+        if os.path.basename(name) == run_files.MANIFEST
+    }
     return [
-        name for name, entry in _below(incomplete) if name.endswith((".yaml", ".yml")) and _is_scenario(entry)
+        name
+        for name, entry in found
+        if name.endswith((".yaml", ".yml")) and name not in kept and _is_scenario(entry)
     ]
 
 
