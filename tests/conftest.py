@@ -26,6 +26,9 @@ TESTS = Path(__file__).parent
 WALL_CLOCK = ("live", "backends/netns", "backends/vm", "hosts", "twin")
 """Tests with frames on real kernels, marked ``kernel``: one after the other, beside all others."""
 
+KERNEL_FILES = ("tuning/test_question.py", "ui/test_runs_on_kernels.py")
+"""Files in other rooms that have tests marked ``kernel``: no other file is read for these tests."""
+
 NOT_QUICK = ("docs", "packaging", "ui", *WALL_CLOCK)
 """Rooms whose tests start programs, browsers or kernels."""
 SLOW = TESTS / "slow.txt"
@@ -43,10 +46,21 @@ changes the kernel of a machine.
 """
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Rooms of which the profile runs nothing are not read."""
-    room = collection_path.relative_to(TESTS).as_posix() if collection_path.is_relative_to(TESTS) else ""
-    return True if PROFILE == "quick" and room in NOT_QUICK else None
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Rooms of which the profile, or the lane, runs nothing are not read."""
+    if not collection_path.is_relative_to(TESTS) or collection_path == TESTS:
+        return None
+    path = collection_path.relative_to(TESTS).as_posix()
+    if PROFILE == "quick" and path in NOT_QUICK:
+        return True
+    match config.getoption("markexpr"):
+        case "not kernel":
+            return True if path in WALL_CLOCK else None
+        case "kernel":
+            read = (*WALL_CLOCK, *KERNEL_FILES)
+            near = any(f"{path}/".startswith(f"{one}/") or one.startswith(f"{path}/") for one in read)
+            return None if near else True
+    return None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -61,6 +75,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         room = item.path.relative_to(TESTS).as_posix()
         if room.startswith(tuple(f"{each}/" for each in WALL_CLOCK)):
             item.add_marker(pytest.mark.kernel)
+        elif item.get_closest_marker("kernel") is not None:
+            path = item.path.relative_to(TESTS).as_posix()
+            assert path in KERNEL_FILES, f"{path} has a test marked kernel: name it in KERNEL_FILES"
         if item.get_closest_marker("kernel") is not None:
             item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=PAUSE_S))
         name = f"{room}::{getattr(item, 'originalname', item.name)}"
