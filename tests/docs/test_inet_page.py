@@ -11,8 +11,8 @@ TEXT = (Path(__file__).parents[2] / "docs/guides/inet.md").read_text(encoding="u
 
 
 def test_the_example_is_imported_as_on_the_page(tmp_path: Path) -> None:
-    blocks = dict(re.findall(r"```(ned|ini|yaml)\n(.*?)```", TEXT, re.DOTALL))
-    (tmp_path / "gated.ned").write_text(blocks["ned"], encoding="utf-8")
+    blocks = dict(re.findall(r"```(text|ini|yaml)\n(.*?)```", TEXT, re.DOTALL))
+    (tmp_path / "gated.ned").write_text(blocks["text"], encoding="utf-8")
     (tmp_path / "omnetpp.ini").write_text(blocks["ini"], encoding="utf-8")
     done = tsnbench("import", "inet", "omnetpp.ini", cwd=tmp_path)
     assert (done.stdout, done.stderr) == (blocks["yaml"], "")

@@ -51,11 +51,11 @@ def measure_captures(
     """Measures delay, jitter and loss between captures at the sender and captures at the receiver.
 
     Args:
-        tx: pcap or pcapng file at the sender, or one of its interfaces
-        (:func:`tsnbench.measure.captures.interfaces.interfaces`), or several of one side.
+        tx: pcap or pcapng file at the sender, one of its interfaces (as
+            ``tsnbench.measure.captures.interfaces.interfaces`` lists them), or several of one side.
         rx: the same at the receiver.
         offset: the receiver's clock minus the sender's, subtracted from every delay: whole seconds (``37``,
-        ``"37 s"``), ``"auto"`` for the offset that is found, or None.
+            ``"37 s"``), ``"auto"`` for the offset that is found, or None.
         frames: where to write one row per frame (Parquet).
 
     Returns:
