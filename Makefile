@@ -231,7 +231,7 @@ GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox
 # is unpacked, not installed: no test installs what would let others in.
 packages:
 	@sh .ci/packages chromium-headless-shell
-	@sh .ci/packages git tshark yanglint:libyang2-tools netconfd cpio ssh:openssh-client $(GUEST_PACKAGES)
+	@sh .ci/packages git pgrep:procps tshark yanglint:libyang2-tools netconfd cpio ssh:openssh-client $(GUEST_PACKAGES)
 	@sh .ci/unpacked $(VENV)/unpacked openssh-server libwrap0
 	@sh .ci/unpacked $(VENV)/unpacked-slurm slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libmunge2 libhwloc15
 

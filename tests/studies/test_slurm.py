@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,15 @@ repeat: 5
 """
 RUNS = 20
 TABLES = ("results.csv", "results.parquet", "intervals.csv", "differences.csv")
+
+
+def working(folder: Path) -> list[int]:
+    """The processes that have leases: numbers of the cluster's namespace. Between two runs there is none."""
+    found = []
+    for lease in folder.glob("leases/*[0-9a-f]"):
+        with suppress(FileNotFoundError):
+            found.append(json.loads(lease.read_text(encoding="utf-8"))["process"])
+    return found
 
 
 @pytest.mark.skipif(bool(missing()), reason=missing())
@@ -41,10 +51,14 @@ def test_an_array_that_is_killed_cancelled_and_submitted_again(place: Path) -> N
     with tempfile.TemporaryDirectory(prefix="slurm") as short, cluster(Path(short) / "c") as running:
         assert "Submitted batch job" in running.run("sbatch", place / "job.sh", cwd=place)
         wait_until(lambda: len(runs_of(place / "there")) > 1)
-        # A lease's process number is one of the cluster's namespace.
-        lease = next(iter(place.glob("there/leases/*[0-9a-f]")))
-        killed = json.loads(lease.read_text(encoding="utf-8"))["process"]
-        running.run("kill", "-9", str(killed))
+        workers: list[int] = []
+
+        def one_works() -> bool:
+            workers.extend(working(place / "there"))
+            return bool(workers)
+
+        wait_until(one_works)
+        running.run("kill", "-9", str(workers[0]))
         wait_until(lambda: len(runs_of(place / "there")) > 5)
         running.run("scancel", "--user=root")
         wait_until(lambda: not running.jobs())
@@ -58,9 +72,9 @@ def test_an_array_that_is_killed_cancelled_and_submitted_again(place: Path) -> N
     study(place, "export", "there")
     for name in TABLES:
         assert (place / "there" / name).read_bytes() == (place / "made" / name).read_bytes()
-    workers = {json.loads(one)["worker"] for one in runs_of(place / "there").values()}
-    assert len(workers) > 2
-    assert all(one.startswith("localhost/") for one in workers)
+    names = {json.loads(one)["worker"] for one in runs_of(place / "there").values()}
+    assert len(names) > 2
+    assert all(one.startswith("localhost/") for one in names)
     _, said = study(place, "run", "study.yaml", "--into", "there")
     assert f"0 runs made, {RUNS} were there already" in said
     assert not list((place / "there/leases").iterdir())
