@@ -27,6 +27,9 @@ class Copies:
     more_octets: list[int]
     """Octets of a tag, by entry of the tree."""
 
+    circle: list[int]
+    """Entries of the route that the tree lacks: they begin at merge points that wait for each other."""
+
     @property
     def most(self) -> int:
         """The greatest number of paths that reach an entry of the route; at least 2."""
@@ -37,7 +40,7 @@ def expanded(flow: Flow) -> Copies:
     """The route as a tree; after a merge point of n paths, each entry occurs n times, in their order."""
     sources = {merge["from"][0]: merge["from"] for merge in flow.redundancy.get("merges", ())}
     places: dict[int, list[int]] = {}
-    made = Copies([], [], [])
+    made = Copies([], [], [], [])
     waiting = list(range(len(flow.route)))
     while waiting:
         later = []
@@ -54,6 +57,7 @@ def expanded(flow: Flow) -> Copies:
                 made.entries.append(entry)
                 made.more_octets.append(R_TAG if flow.copy(entry) else 0)
         if len(later) == len(waiting):
+            made.circle.extend(entry for entry in waiting if flow.route[entry].parent in sources)
             break
         waiting = later
     return made

@@ -191,6 +191,14 @@ def _check(draft: Draft, flow: Flow, hindered: Set[int]) -> None:
     if flow.redundancy.get("active"):
         hint = "write frer in place of failover: the times of all its copies are planned"
         draft.problem(f"{path}.scheduled", "a scheduled stream without failover", "failover", hint)
+    if flow.redundancy and (circle := expanded(flow).circle):
+        nodes = sorted({draft.nodes[draft.ports[flow.route[entry].port].node].name for entry in circle})
+        draft.problem(
+            f"{path}.scheduled",
+            "merge points that follow each other in one order",
+            f"{' and '.join(nodes)}, which merge frames of each other",
+            "leave out scheduled, or one of these merge points",
+        )
     for place, hop in enumerate(flow.route if hindered else ()):
         if hop.port not in hindered:
             continue
