@@ -43,6 +43,25 @@ INI = {
     "**.a**.b**.c**.d**.numApps = 1\n": "expected at most 4 `**` and 16 `*`, found more",
     "*.x = ${v = 1..1000000000}\n": "expected at most 100000 values",
     '*.scenarioManager.script = xml("<!DOCTYPE a><a/>")\n': "expected a document of XML",
+    "*.scenarioManager.script = uniform(1, 2)\n": "omnetpp.ini:4: script: expected a value that is known",
+    "*.scenarioManager.script = xml(\"<s><at t='-5s'/></s>\")\n": "t: expected a time from 0 on, found -5s",
+    "*.x = ${v = 1..5 step 0}\n": "omnetpp.ini:4: ${ 1..5 step 0}: expected at most 100000 values, found 0",
+    "*.{z-a}.x = 1\n": "omnetpp.ini:4: *.{z-a}.x: expected a pattern, found brackets without a meaning",
+    '*.a.eth[0].macLayer.queue.typename = "PriorityQueue"\n*.a.eth[0].macLayer.queue.numQueues = 99\n': (
+        "omnetpp.ini:5: numQueues: expected at most 8, found 99"
+    ),
+    "*.a.hasEgressTrafficShaping = true\n"
+    "*.a.eth[0].macLayer.queue.classifier.mapping = [inf, 1, 1, 1, 1, 1, 1, 1]\n": (
+        "omnetpp.ini:5: mapping: expected classes from 0 to 7"
+    ),
+    '*.a.clock.typename = "OscillatorBasedClock"\n*.a.clock.oscillator.driftRate = uniform(1s, 2)\n': (
+        "omnetpp.ini:5: driftRate: expected a value that is known"
+    ),
+    '*.a.clock.typename = "OscillatorBasedClock"\n*.a.clock.oscillator.typename = "RandomDriftOscillator"\n'
+    "*.a.clock.oscillator.driftRateChange = uniform(-1ppm, 1ppm)\n"
+    "*.a.clock.oscillator.changeInterval = exponential(0s)\n": (
+        "omnetpp.ini:7: changeInterval: expected a value that is known"
+    ),
 }
 
 
@@ -61,6 +80,12 @@ MODULES = {
     "a.ethg++ <--> EthernetLink <--> b.ethg++; }": "expected a datarate of the channel or a bitrate",
     "network N { submodules: a: TsnDevice; connections: for i=0..1000000000 { "
     "a.ethg++ <--> Eth1G <--> a.ethg++; } }": "expected at most 100000 connections",
+    "network N { submodules: a[uniform(1, 2)]: TsnDevice; }": "expected a whole number, found one that",
+    "network N { submodules: a: <x> like I; }": "expected a type that is known, found the parameter x",
+    "network N { submodules: a: TsnDevice if uniform(1, 2) > 1; }": "expected a condition that is known",
+    "network N { submodules: a: TsnDevice; connections: for i=0..x { "
+    "a.ethg++ <--> Eth1G <--> a.ethg++; } }": "n.ned:1: expected a whole number, found the parameter x",
+    "network N extends Z { submodules: a: TsnDevice; }": "extends: expected a type that is known, found Z",
     "network N { parameters: int a = default(b); int b = default(a); "
     "submodules: x[a]: TsnDevice; }": "the parameter",
 }
@@ -79,12 +104,22 @@ def test_a_listener_that_is_missing_is_named(tmp_path: Path) -> None:
     assert refused(tmp_path, text).startswith("omnetpp.ini:6: destAddress: expected the name of a node")
 
 
-def test_an_interval_of_nothing_ends(tmp_path: Path) -> None:
+INTERVALS = {
+    "simTime() * 0": "omnetpp.ini:8: expected intervals above 0",
+    "exponential(0s)": "omnetpp.ini:8: productionInterval: expected a value that is known",
+    "1s * (0 - 2) ^ 0.5": "omnetpp.ini:8: productionInterval: expected a value that is known",
+    "1s * exp(1000)": "omnetpp.ini:8: productionInterval: expected a value that is known",
+    "1s + truncnormal(-1000000s, 0s)": "truncnormal() whose values are below 0",
+}
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+def test_an_interval_that_never_ends_is_refused(interval: str, tmp_path: Path) -> None:
     text = HEAD + (
         '*.a.numApps = 1\n*.a.app[0].typename = "UdpSourceApp"\n*.a.app[0].io.destAddress = "b"\n'
-        "*.a.app[0].source.packetLength = 10B\n*.a.app[0].source.productionInterval = simTime() * 0\n"
+        f"*.a.app[0].source.packetLength = 10B\n*.a.app[0].source.productionInterval = {interval}\n"
     )
-    assert "omnetpp.ini:8: expected intervals above 0" in refused(tmp_path, text)
+    assert INTERVALS[interval] in refused(tmp_path, text)
 
 
 WORDS = st.sampled_from(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tsnbench.errors import ContentError
 from tsnbench.exports.inet_import.language.expressions import (
     Node,
     Quantity,
@@ -20,7 +21,7 @@ from tsnbench.exports.inet_import.language.expressions import (
 )
 from tsnbench.exports.inet_import.language.ini import Entry
 from tsnbench.exports.inet_import.language.ned import Assigned
-from tsnbench.exports.inet_import.language.patterns import last_name, pattern
+from tsnbench.exports.inet_import.language.patterns import Patterns
 
 DEEPEST = 30
 """How many parameters a parameter may lead to."""
@@ -46,45 +47,30 @@ class Parameters:
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = list(entries)
-        self._by_name: dict[str, list[Entry]] = {}
-        self._wild: list[Entry] = []
-        self._order = {id(one): number for number, one in enumerate(self.entries)}
+        self._ini: Patterns[Entry] = Patterns()
         for one in self.entries:
             if "." not in one.key:
                 continue
-            name = last_name(one.key)
-            (self._wild if name is None else self._by_name.setdefault(name, [])).append(one)
-        self._ned: dict[str, list[tuple[str, Assigned, str]]] = {}
-        self._ned_wild: list[tuple[str, Assigned, str]] = []
+            try:
+                self._ini.add(one.key, one)
+            except ContentError as error:
+                raise ContentError(f"{one.place}: {error}") from None
+        self._ned: Patterns[tuple[Assigned, str]] = Patterns()
         self._parsed: dict[int, Node] = {}
         self._depth = 0
 
     def declare(self, prefix: str, assigned: Iterable[Assigned], file: str) -> None:
         """Values from NED for the modules below a path; those that are declared first win."""
         for one in assigned:
-            whole = f"{prefix}.{one.pattern}"
-            name = last_name(whole)
-            row = (whole, one, file)
-            (self._ned_wild if name is None else self._ned.setdefault(name, [])).append(row)
-
-    def _matching(self, path: str) -> Iterator[Entry]:
-        name = path.rpartition(".")[2]
-        found = self._by_name.get(name, [])
-        if self._wild:
-            found = sorted((*found, *self._wild), key=lambda one: self._order[id(one)])
-        return (one for one in found if pattern(one.key).matches(path))
+            self._ned.add(f"{prefix}.{one.pattern}", (one, file))
 
     def setting(self, path: str) -> Setting | None:
         """What sets a parameter; None if nothing does. All keys that match are taken, not only the first."""
-        name = path.rpartition(".")[2]
-        given = next(
-            (row for row in (*self._ned.get(name, []), *self._ned_wild) if pattern(row[0]).matches(path)),
-            None,
-        )
-        ini = list(self._matching(path))
+        given = next(iter(self._ned.matching(path)), None)
+        ini = self._ini.matching(path)
         for one in ini:
             one.used = True
-        if ini and (given is None or given[1].is_default):
+        if ini and (given is None or given[0].is_default):
             one = ini[0]
             if one.value in ("default", "ask"):
                 ini = []
@@ -92,7 +78,8 @@ class Parameters:
                 return Setting(path, self._node(one), one.value, one.place, one)
         if given is None:
             return None
-        return Setting(path, given[1].value, given[1].pattern, f"{given[2]}:{given[1].line}", None)
+        assigned, file = given
+        return Setting(path, assigned.value, assigned.pattern, f"{file}:{assigned.line}", None)
 
     def _node(self, entry: Entry) -> Node:
         if id(entry) not in self._parsed:
@@ -129,12 +116,13 @@ class Parameters:
         """The one value of a parameter.
 
         Raises:
-            VaryingError: it has several.
-            ContentError: it cannot be evaluated; the message has the line.
+            ContentError: it has several, or cannot be evaluated; the message has the line.
         """
         try:
             return evaluate(setting.node, self.scope(setting))
-        except (ValueError, OverflowError) as error:
+        except VaryingError:
+            raise self.wrong(setting, ValueError("it varies")) from None
+        except ValueError as error:
             raise self.wrong(setting, error) from None
 
     def wrong(self, setting: Setting, error: Exception) -> Exception:
@@ -148,9 +136,11 @@ class Parameters:
         if found is None:
             return default
         try:
-            return self.value(found)
+            return evaluate(found.node, self.scope(found))
         except VaryingError:
             return default
+        except ValueError as error:
+            raise self.wrong(found, error) from None
 
     def number(self, path: str, unit: str) -> Fraction | None:
         """A parameter as a number of units; None if it is not set.
@@ -163,8 +153,6 @@ class Parameters:
             return None
         try:
             return quantity(self.value(found)).to(unit)
-        except VaryingError:
-            raise self.wrong(found, ValueError("it varies")) from None
         except ValueError as error:
             raise self.wrong(found, error) from None
 

@@ -8,7 +8,14 @@ from fractions import Fraction
 
 from tsnbench.errors import ContentError
 from tsnbench.exports.inet_import.language.expressions import Node as Expression
-from tsnbench.exports.inet_import.language.expressions import Quantity, Scope, Value, evaluate, quantity
+from tsnbench.exports.inet_import.language.expressions import (
+    Quantity,
+    Scope,
+    Value,
+    VaryingError,
+    evaluate,
+    quantity,
+)
 from tsnbench.exports.inet_import.language.library import Library
 from tsnbench.exports.inet_import.language.ned import Assigned, Connection, End, Submodule, Type
 from tsnbench.exports.inet_import.parameters import Parameters
@@ -139,11 +146,25 @@ def _scope(made: Topology, parameters: Parameters, names: dict[str, Value]) -> S
     return Scope(name)
 
 
-def _whole(node: Expression, scope: Scope, place: str, most: int) -> int:
+def _value(node: Expression, scope: Scope, place: str, expected: str) -> Value:
+    """The value of an expression of NED, or a message with its line."""
     try:
-        found = int(quantity(evaluate(node, scope)).to(""))
+        return evaluate(node, scope)
+    except VaryingError:
+        raise ContentError(f"{place}: expected {expected}, found one that varies") from None
+    except ValueError as error:
+        raise ContentError(f"{place}: expected {expected}, found {error}") from None
+
+
+def _integer(node: Expression, scope: Scope, place: str) -> int:
+    try:
+        return int(quantity(_value(node, scope, place, "a whole number")).to(""))
     except ValueError as error:
         raise ContentError(f"{place}: expected a whole number, found {error}") from None
+
+
+def _whole(node: Expression, scope: Scope, place: str, most: int) -> int:
+    found = _integer(node, scope, place)
     if not 0 <= found <= most:
         raise ContentError(f"{place}: expected a number of at most {most}, found {found}")
     return found
@@ -152,12 +173,9 @@ def _whole(node: Expression, scope: Scope, place: str, most: int) -> int:
 def _holds(node: Expression | None, made: Topology, scope: Scope, place: str) -> bool:
     if node is None:
         return True
-    if node.kind == "call" and node.text == "exists":
+    if node.kind == "call" and node.text == "exists" and node.parts:
         return node.parts[0].text in made.nodes
-    try:
-        return evaluate(node, scope) is True
-    except ValueError as error:
-        raise ContentError(f"{place}: expected a condition that is known, found {error}") from None
+    return _value(node, scope, place, "a condition that is known") is True
 
 
 def _submodule(
@@ -172,7 +190,7 @@ def _submodule(
         parameters.declare(path, one.assigned, inside.file)
         chosen = one.type_name
         if one.like is not None:
-            given = evaluate(one.like, scope)
+            given = _value(one.like, scope, place, "a type that is known")
             chosen = parameters.text(f"{path}.typename", str(given or ""))
             if not chosen:
                 continue
@@ -182,7 +200,7 @@ def _submodule(
             parameters.declare(path, base.assigned, base.file)
         if kind == "silent" or (one.like is not None and own_kind == "silent"):
             continue
-        if one.condition is not None and one.like is None and not _holds(one.condition, made, scope, place):
+        if not _holds(one.condition, made, _scope(made, parameters, {"typename": chosen}), place):
             continue
         if kind == "unknown":
             made.lost.append((f"{name}: {chosen}, which is no node with Ethernet ports", place))
@@ -207,7 +225,7 @@ def _connect(
         word, low, high = one.loop
         first = _whole(low, scope, place, MOST_LINKS)
         # `0..n-1` of an empty vector ends below its begin.
-        last = int(quantity(evaluate(high, scope)).to(""))
+        last = _integer(high, scope, place)
         if last - first > MOST_LINKS:
             raise ContentError(f"{place}: expected at most {MOST_LINKS} connections, found more")
         for number in range(first, last + 1):
@@ -310,6 +328,8 @@ class _Channel:
         try:
             found = self.name(name)
             return None if found is None else quantity(found).to(unit)
+        except VaryingError:
+            raise ContentError(f"{self.place}: {name}: expected one value, found one that varies") from None
         except (ValueError, RecursionError) as error:
             raise ContentError(
                 f"{self.place}: {name}: expected a value that is known, found {error}"

@@ -20,6 +20,8 @@ DEEPEST = 40
 """Levels of brackets in an expression."""
 MOST_TERMS = 100
 """Terms of a sum, and so on: an expression is evaluated from the outside to the inside."""
+MOST_DRAWS = 1000
+"""Values of a distribution without negative values that are drawn for one that is not negative."""
 UNITS: dict[str, tuple[str, Fraction]] = {
     "s": ("s", Fraction(1)), "ms": ("s", Fraction(1, 10**3)), "us": ("s", Fraction(1, 10**6)),
     "ns": ("s", Fraction(1, 10**9)), "ps": ("s", Fraction(1, 10**12)), "fs": ("s", Fraction(1, 10**15)),
@@ -301,8 +303,15 @@ def evaluate(node: Node, scope: Scope) -> Value:
 
     Raises:
         VaryingError: it depends on the time or on random values, and the scope has none.
-        ValueError: a function, a name or a unit that does not fit; the text says which.
+        ValueError: a function, a name, a unit or a number that does not fit; the text says which.
     """
+    try:
+        return _evaluated(node, scope)
+    except ArithmeticError as error:
+        raise ValueError(str(error)) from None
+
+
+def _evaluated(node: Node, scope: Scope) -> Value:
     if node.kind == "number":
         return node.number
     if node.kind == "text":
@@ -314,16 +323,16 @@ def evaluate(node: Node, scope: Scope) -> Value:
     if node.kind == "filter":
         return Filter(node.parts[0])
     if node.kind == "list":
-        return [evaluate(part, scope) for part in node.parts]
+        return [_evaluated(part, scope) for part in node.parts]
     if node.kind == "map":
-        return {part.text: evaluate(part.parts[0], scope) for part in node.parts}
+        return {part.text: _evaluated(part.parts[0], scope) for part in node.parts}
     if node.kind == "if":
-        chosen = node.parts[1] if _truth(evaluate(node.parts[0], scope)) else node.parts[2]
-        return evaluate(chosen, scope)
+        chosen = node.parts[1] if _truth(_evaluated(node.parts[0], scope)) else node.parts[2]
+        return _evaluated(chosen, scope)
     if node.kind == "call":
         return _call(node, scope)
     if node.kind == "unary":
-        value = evaluate(node.parts[0], scope)
+        value = _evaluated(node.parts[0], scope)
         if node.text == "!":
             return not _truth(value)
         number = quantity(value)
@@ -350,12 +359,12 @@ def _truth(value: Value) -> bool:
 
 def _binary(node: Node, scope: Scope) -> Value:
     sign = node.text
-    left = evaluate(node.parts[0], scope)
+    left = _evaluated(node.parts[0], scope)
     if sign in ("&&", "||"):
         if _truth(left) == (sign == "||"):
             return left
-        return _truth(evaluate(node.parts[1], scope))
-    right = evaluate(node.parts[1], scope)
+        return _truth(_evaluated(node.parts[1], scope))
+    right = _evaluated(node.parts[1], scope)
     if isinstance(left, str) and isinstance(right, str):
         return _texts(sign, left, right)
     if sign in ("==", "!=") and not (isinstance(left, Quantity) and isinstance(right, Quantity)):
@@ -391,7 +400,7 @@ def _product(sign: str, one: Quantity, other: Quantity) -> Quantity:
     if other.value == 0:
         raise ValueError("a division by 0")
     if sign == "^":
-        return Quantity(float(one.value) ** float(other.value), one.unit)
+        return Quantity(math.pow(one.value, other.value), one.unit)
     if sign == "%":
         return Quantity(one.value % other.value, one.unit)
     if one.unit and other.unit:
@@ -414,9 +423,9 @@ def _call(node: Node, scope: Scope) -> Value:
         if scope.now is None:
             raise VaryingError
         return Quantity(scope.now, "s")
-    if name == "default":
-        return evaluate(node.parts[0], scope)
-    arguments = [evaluate(part, scope) for part in node.parts]
+    arguments = [_evaluated(part, scope) for part in node.parts]
+    if name == "default" and len(arguments) == 1:
+        return arguments[0]
     if name == "xml" and len(arguments) == 1:
         return Xml(str(arguments[0]))
     if name in _DRAWN:
@@ -460,10 +469,11 @@ def _drawn(name: str, numbers: Sequence[Quantity], scope: Scope) -> Quantity:
         return Quantity(Fraction(draw.randint(int(values[0]), int(values[1]))), unit)
     if name == "triang":
         return Quantity(draw.triangular(values[0], values[2], values[1]), unit)
-    found = draw.gauss(*values)
-    while name == "truncnormal" and found < 0:
+    for _ in range(MOST_DRAWS):
         found = draw.gauss(*values)
-    return Quantity(found, unit)
+        if name == "normal" or found >= 0:
+            return Quantity(found, unit)
+    raise ValueError(f"{name}() whose values are below 0")
 
 
 def wrong(file: str, line: int, what: str, error: Exception, text: str) -> ContentError:

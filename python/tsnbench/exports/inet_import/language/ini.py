@@ -17,7 +17,8 @@ DEEPEST = 20
 _SECTION = re.compile(r"\[\s*(?:Config\s+)?([A-Za-z_][A-Za-z0-9_-]*)\s*\]")
 _VARIABLE = re.compile(r"\$\{([^{}$]*)\}")
 _NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:=(.*))?", re.DOTALL)
-_RANGE = re.compile(r"\s*(-?[\d.]+)(\w*)\s*\.\.\s*(-?[\d.]+)(\w*)\s*(?:step\s+(-?[\d.]+)\w*)?\s*")
+_NUMBER = r"-?\d{1,15}(?:\.\d{1,15})?"
+_RANGE = re.compile(rf"\s*({_NUMBER})(\w*)\s*\.\.\s*({_NUMBER})(\w*)\s*(?:step\s+({_NUMBER})\w*)?\s*")
 _GIVEN = {"resultdir": "results", "runnumber": "0", "repetition": "0", "iterationvars": "", "processid": "0"}
 
 
@@ -195,7 +196,7 @@ class Variables:
         if named is not None and named[2] is None:
             return
         name = named[1] if named is not None else f"${len(self.values)}:{text}"
-        values = listed(text if named is None else named[2].partition("!")[0])
+        values = listed(text if named is None else named[2].partition("!")[0], entry.place)
         if name not in self.values:
             if sum(map(len, self.values.values())) + len(values) > MOST_VALUES:
                 raise ContentError(f"{entry.place}: expected at most {MOST_VALUES} values, found more")
@@ -235,8 +236,8 @@ class Variables:
         return _VARIABLE.sub(one, text)
 
 
-def listed(text: str) -> list[str]:
-    """The values of an iteration variable."""
+def listed(text: str, place: str) -> list[str]:
+    """The values of an iteration variable; the place is for messages."""
     found = []
     for part in _parts(text):
         match = _RANGE.fullmatch(part)
@@ -246,7 +247,9 @@ def listed(text: str) -> list[str]:
         low, high, step = float(match[1]), float(match[3]), float(match[5] or 1)
         count = int((high - low) / step + 1e-9) + 1 if step else 0
         if not 0 < count <= MOST_VALUES:
-            raise ContentError(f"${{{text[:40]}}}: expected at most {MOST_VALUES} values, found {count}")
+            raise ContentError(
+                f"{place}: ${{{text[:40]}}}: expected at most {MOST_VALUES} values, found {count}"
+            )
         found += [f"{low + step * number:.12g}{match[4] or match[2]}" for number in range(count)]
     return found
 

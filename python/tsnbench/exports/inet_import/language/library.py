@@ -21,6 +21,8 @@ SILENT = frozenset({
     "L2NetworkConfigurator",
 })  # fmt: skip
 """Modules that are no nodes: the importer looks at the parameters of some, and none has frames."""
+BUILT_IN = frozenset({"IdealChannel", "DelayChannel", "DatarateChannel"})
+"""Channels of OMNeT++ itself."""
 MOST_FILES = 2_000
 PARENTS = 3
 """Folders above that of the ini file in which NED files are looked for."""
@@ -109,13 +111,17 @@ class Library:
         """The type and those that it extends, nearest first.
 
         Raises:
-            ContentError: a type extends itself.
+            ContentError: a type extends itself, or one that is not known.
         """
         found = [one]
-        while found[-1].base:
+        while found[-1].base and found[-1].base.rpartition(".")[2] not in BUILT_IN:
             base = self.find(found[-1].base, found[-1])
             if base is None:
-                break
+                last = found[-1]
+                raise ContentError(
+                    f"{last.file}:{last.line}: extends: expected a type that is known, found {last.base}"
+                    "\n  hint: name its folder with --ned, or the folder of INET with --inet"
+                )
             if any(base is other for other in found):
                 raise ContentError(
                     f"{base.file}:{base.line}: extends: expected a type other than itself, found {base.name}"

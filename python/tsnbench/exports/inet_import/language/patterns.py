@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Generic, TypeVar
 
 from tsnbench.errors import ContentError
 
+Kept = TypeVar("Kept")
 MOST_WILDCARDS = 16
 MOST_DEEP = 4
 """Most ``**``: the time to match grows with each."""
@@ -25,7 +27,10 @@ class Pattern:
             )
         self._ranges: list[tuple[int, int]] = []
         self._plain = None if any(_is_special(one) for one in parts) else text
-        self._compiled = re.compile("".join(map(self._part, parts)), re.DOTALL)
+        try:
+            self._compiled = re.compile("".join(map(self._part, parts)), re.DOTALL)
+        except re.error:
+            raise ContentError(f"{text[:60]}: expected a pattern, found brackets without a meaning") from None
 
     def _part(self, part: str) -> str:
         if part in ("**", "*", "?"):
@@ -66,7 +71,35 @@ def pattern(text: str) -> Pattern:
     return Pattern(text)
 
 
-def last_name(text: str) -> str | None:
-    """The name of the parameter at the end of a key; None if it has a wildcard."""
-    name = text.rpartition(".")[2]
-    return None if any(sign in name for sign in "*?{[") else name
+def _ending(text: str) -> str:
+    """The names at the end of a pattern that have no wildcards; empty if the last one has some."""
+    parts = _PART.findall(text)
+    special = [number for number, one in enumerate(parts) if _is_special(one)]
+    return "".join(parts[special[-1] + 1 :]).partition(".")[2] if special else text
+
+
+class Patterns(Generic[Kept]):
+    """What stands behind patterns of paths: thousands of patterns, of which few have the end of one path."""
+
+    def __init__(self) -> None:
+        self._by_ending: dict[str, list[tuple[int, Pattern, Kept]]] = {}
+        self._count = 0
+
+    def add(self, text: str, kept: Kept) -> None:
+        """Keeps something behind a pattern.
+
+        Raises:
+            ContentError: the text is no pattern.
+        """
+        self._by_ending.setdefault(_ending(text), []).append((self._count, pattern(text), kept))
+        self._count += 1
+
+    def matching(self, path: str) -> list[Kept]:
+        """What stands behind the patterns that match, in the order in which they were added."""
+        rows = list(self._by_ending.get("", ()))
+        begin = len(path)
+        while begin > 0:
+            begin = path.rfind(".", 0, begin - 1) + 1
+            rows += self._by_ending.get(path[begin:], ())
+        rows.sort(key=lambda row: row[0])
+        return [kept for _, one, kept in rows if one.matches(path)]

@@ -91,17 +91,21 @@ def _spread(model: Model, setting: Setting) -> tuple[Fraction | None, Fraction |
     """The constant, or the half width of a uniform distribution around 0, in ppm."""
     scope = model.parameters.scope(setting)
     try:
-        return quantity(evaluate(setting.node, scope)).to("ppm"), None
-    except VaryingError:
-        return None, _half_width(setting.node, scope)
+        try:
+            return quantity(evaluate(setting.node, scope)).to("ppm"), None
+        except VaryingError:
+            return None, _half_width(setting.node, scope)
     except ValueError as error:
         raise model.parameters.wrong(setting, error) from None
 
 
 def _half_width(node: Node, scope: Scope) -> Fraction | None:
-    if node.kind != "call" or node.text != "uniform":
+    if node.kind != "call" or node.text != "uniform" or len(node.parts) < 2:
         return None
-    low, high = (quantity(evaluate(part, scope)).to("ppm") for part in node.parts[:2])
+    try:
+        low, high = (quantity(evaluate(part, scope)).to("ppm") for part in node.parts[:2])
+    except VaryingError:
+        return None
     return high if low == -high else None
 
 
@@ -122,6 +126,8 @@ def _wander(model: Model, node: str, oscillator: str) -> dict[str, object]:
             return {"wander": flow({"step": ppm(step), "every": duration(interval)})}
         except VaryingError:
             pass
+        except ValueError as error:
+            raise parameters.wrong(every, error) from None
     name = f"{model.names[node]}-clock.csv"
     model.files[name] = _walk(model, oscillator, change, every, limits)
     model.decide("random walks of oscillators with limits or random intervals; drawn here", model.names[node])
@@ -137,7 +143,10 @@ def _walk(
     first = parameters.setting(f"{oscillator}.initialDriftRate")
 
     def drawn(setting: Setting, unit: str) -> float:
-        return quantity(evaluate(setting.node, parameters.scope(setting, 0.0, draw))).real(unit)
+        try:
+            return quantity(evaluate(setting.node, parameters.scope(setting, 0.0, draw))).real(unit)
+        except ValueError as error:
+            raise parameters.wrong(setting, error) from None
 
     begin = 0.0 if first is None else drawn(first, "ppm")
     now, walked = 0.0, 0.0
@@ -225,7 +234,9 @@ def _gptp(model: Model, master: str, ports: list[Port]) -> dict[str, object]:
         value = model.parameters.number(f"{path}.{key}", "s")
         default = Fraction(1, 8) if word == "sync-interval" else Fraction(1)
         keys[word] = duration(value if value is not None else default)
-    # INET's servo steps the clock at each Sync.
+    model.decide(
+        "clocks that INET sets at each Sync; written: a servo that steps from 1 ns on", model.names[master]
+    )
     keys["servo"] = "{step_threshold: 1 ns, first_step_threshold: 1 ns}"
     pcps = [pcp for port in ports if (pcp := _pcp_of_gptp(model, port)) is not None]
     if pcps:

@@ -116,11 +116,15 @@ def _name(model: Model, link: Link) -> str:
 
 def _time(text: str, setting: Setting) -> Fraction:
     file, _, line = setting.place.rpartition(":")
-    number = parse(text or "0", file, int(line)).number
+    node = parse(text or "0", file, int(line))
+    number = node.number
     try:
-        return number.to("s") if number.unit else number.to("")
+        found = number.to("s") if number.unit else number.to("")
     except ValueError:
-        raise ContentError(f"{setting.place}: t: expected a time, found {text[:40]}") from None
+        found = Fraction(-1)
+    if found < 0 or (node.kind != "number" and text):
+        raise ContentError(f"{setting.place}: t: expected a time from 0 on, found {text[:40]}")
+    return found
 
 
 def _channels(model: Model) -> list[str]:

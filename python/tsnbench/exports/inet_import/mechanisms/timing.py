@@ -51,7 +51,7 @@ def timing(model: Model, source: str, interval: str, offset: str) -> Timing | No
     setting = model.parameters.setting(f"{source}.{interval}")
     if setting is None:
         return None
-    begin = model.parameters.setting(f"{source}.{offset}")
+    begin = _begin(model, source, interval, offset)
     node, until = _bounded(model, setting)
     start = _constant(model, begin, begin.node) if begin is not None else Fraction(0)
     constant = _constant(model, setting, node)
@@ -60,7 +60,7 @@ def timing(model: Model, source: str, interval: str, offset: str) -> Timing | No
             raise model.parameters.wrong(setting, ValueError("expected more than 0"))
         stop = None if until is None else _ns(until) + constant
         return Timing("periodic", constant, max(start, Fraction(0)), stop)
-    if node.kind == "call" and node.text == "exponential":
+    if node.kind == "call" and node.text == "exponential" and node.parts:
         mean = _constant(model, setting, node.parts[0])
         if mean is not None and mean > 0:
             first = start if start is not None else _first(model, begin)
@@ -74,6 +74,14 @@ def timing(model: Model, source: str, interval: str, offset: str) -> Timing | No
                 stop = model.limit - DRAIN
             return Timing("jitter", found.period, found.offset, stop, found.jitter)
     return Timing("sampled", Fraction(0), start or Fraction(0))
+
+
+def _begin(model: Model, source: str, interval: str, offset: str) -> Setting | None:
+    """What sets the time of the first packet; a UdpBasicApp waits for one interval where nothing does."""
+    found = model.parameters.setting(f"{source}.{offset}")
+    return (
+        model.parameters.setting(f"{source}.{interval}") if found is None and offset == "startTime" else found
+    )
 
 
 def _ns(seconds: Fraction) -> Fraction:
@@ -114,7 +122,7 @@ def _first(model: Model, begin: Setting | None) -> Fraction:
 def _jittered(model: Model, setting: Setting, node: Node, begin: Setting) -> Timing | None:
     """Releases at multiples of a period, each late by a random time: the form of tsnbench's export."""
     first, late = begin.node.parts
-    if begin.node.text != "+" or late.kind != "call" or late.text != "uniform":
+    if begin.node.text != "+" or late.kind != "call" or late.text != "uniform" or len(late.parts) < 2:
         return None
     offset = _constant(model, begin, first)
     most = _constant(model, begin, late.parts[1])
@@ -143,7 +151,7 @@ def sampled(model: Model, source: str, interval: str, offset: str, length: str) 
     assert setting is not None
     assert size is not None
     draw = model.draw(source)
-    begin = model.parameters.setting(f"{source}.{offset}")
+    begin = _begin(model, source, interval, offset)
     # OMNeT++ keeps times as whole ps, and evaluates expressions in doubles.
     now = 0 if begin is None else max(round(_at(model, begin, 0.0, draw) * 1e12), 0)
     limit = int(model.limit * 10**12)
@@ -166,7 +174,7 @@ def _at(model: Model, setting: Setting, now: float, draw: random.Random, unit: s
     """The value of a parameter at a time in s."""
     try:
         found = quantity(evaluate(setting.node, model.parameters.scope(setting, now, draw))).real(unit)
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         raise model.parameters.wrong(setting, error) from None
     if not isfinite(found):
         raise model.parameters.wrong(setting, ValueError(f"{found}"))
