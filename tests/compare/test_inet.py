@@ -76,17 +76,24 @@ def ran(name: str, into: Path) -> Path:
     return into / "run"
 
 
-@pytest.mark.parametrize("name", STREAMS)
-def test_each_packet_arrives_when_it_arrives_in_inet(name: str, tmp_path: Path) -> None:
+def compared(name: str, run: Path) -> list[Beside]:
+    """The streams of a run beside INET's recording: every packet arrives when it arrives in INET."""
     theirs = recorded(name)
-    (tmp_path / "General-0.vec").write_text(vectors(theirs), encoding="utf-8")
-    found = beside(ran(name, tmp_path), tmp_path / "General-0.vec")
+    vector = run.parent / "General-0.vec"
+    vector.write_text(vectors(theirs), encoding="utf-8")
+    found = beside(run, vector)
     assert len(found) == len(theirs) == STREAMS[name]
     low, high = APART_NS.get(name, (-1, 1))
     for one in found:
         assert one.difference is not None
         assert one.difference.count == one.theirs
         assert low <= one.difference.min <= one.difference.max <= high, one
+    return found
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_each_packet_arrives_when_it_arrives_in_inet(name: str, tmp_path: Path) -> None:
+    for one in compared(name, ran(name, tmp_path)):
         # A recording ends after 200 packets; INET does not record the last packet of a run.
         if one.theirs < MOST:
             assert one.theirs in (one.frames, one.frames - 1)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.compare.test_inet import APART_NS, HERE, STREAMS, recorded, vectors
+from tests.compare.test_inet import HERE, STREAMS, compared
 
 from tsnbench.campaign.campaign import Options, run_one
-from tsnbench.compare.inet import beside
 from tsnbench.exports import export
 from tsnbench.exports.inet_import import scenario
 from tsnbench.planning import plan
@@ -29,12 +28,4 @@ def test_an_export_that_is_imported_behaves_as_in_inet(name: str, tmp_path: Path
     for place, text in {"scenario.yaml": made.text, **made.files}.items():
         (tmp_path / place).write_text(text, encoding="utf-8")
     run_one(plan(load_variants(tmp_path / "scenario.yaml")[0]), tmp_path / "run", Options(report=False))
-    theirs = recorded(name)
-    (tmp_path / "x.vec").write_text(vectors(theirs), encoding="utf-8")
-    found = beside(tmp_path / "run", tmp_path / "x.vec")
-    assert len(found) == len(theirs) == STREAMS[name]
-    low, high = APART_NS.get(name, (-1, 1))
-    for one in found:
-        assert one.difference is not None
-        assert one.difference.count == one.theirs
-        assert low <= one.difference.min <= one.difference.max <= high, one
+    compared(name, tmp_path / "run")
