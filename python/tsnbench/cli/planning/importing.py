@@ -128,10 +128,11 @@ def inet(
         if into is None:
             sys.stdout.write(made.text)
             return
-        files = {"scenario.yaml": made.text, **made.files}
         with writing(into):
             into.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            if not _is_same(into / name, text.encode()):
-                write_new(into / name, text, "hint: name another folder with --into, or remove this file")
+        # The scenario comes last: where it is, its recordings are. A file that is in the way comes first.
+        files = {into / name: text for name, text in {**made.files, "scenario.yaml": made.text}.items()}
+        new = [file for file, text in files.items() if not _is_same(file, text.encode())]
+        for file in sorted(new, key=lambda file: not file.exists()):
+            write_new(file, files[file], "hint: name another folder with --into, or remove this file")
         print(into / "scenario.yaml")
