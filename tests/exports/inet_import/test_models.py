@@ -90,6 +90,7 @@ def test_clocks_and_gptp() -> None:
     text = imported("Clocks").text
     assert line(text, "talker0: {drift") == "talker0: {drift: 50 ppm}"
     assert line(text, "talker1: {drift") == "talker1: {drift-within: 20 ppm}"
+    assert "clocks that INET sets at each Sync; written: a servo that steps from 1 ns on: sw" in text
     assert line(text, "gptp:").startswith("gptp: {grandmaster: sw, sync-interval: 125 ms")
     plan_of(text)
 
@@ -105,6 +106,41 @@ def test_failures_and_lines_that_are_not_taken() -> None:
         "#   omnetpp.ini:77: *.sw.someUnknownThing = 5",
     ]
     plan_of(text)
+
+
+def test_other_applications_and_what_bridges_do_otherwise() -> None:
+    text = imported("Others").text
+    # 100 octets and 22 of Ethernet with a tag: no UDP, which the filter of the other stream looks for.
+    assert line(text, "control-loop:") == (
+        "control-loop: {from: talker0, to: sink, pcp: 1, frame: 122 B, period: 500 us, offset: 10 us}"
+    )
+    # INET's UdpBasicApp waits for one interval.
+    assert line(text, "bulk:").endswith("payload: 200 B, period: 300 us, start: 300 us}")
+    places = {
+        one.split(": ", 1)[1]: one.split(": ", 1)[0]
+        for one in text.splitlines()
+        if one.startswith("#   omnet")
+    }
+    assert (
+        places["several addresses, one of which each packet draws; written: the first"]
+        == "#   omnetpp.ini:83"
+    )
+    assert places["addresses that no node has: 0A-00-00-00-00-01"] == "#   omnetpp.ini:89"
+    assert places["PCP 3 from sw on for control-loop, bulk"] == "#   omnetpp.ini:88"
+    plan_of(text)
+
+
+def test_a_folder_gets_all_files_or_none(tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "scenario.yaml").write_text("mine", encoding="utf-8")
+    command = ("import", "inet", str(MODEL), "-c", "Varying", "--into", ".")
+    done = tsnbench(*command, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "scenario.yaml: expected a file that is not there yet" in done.stderr
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["kept.txt", "scenario.yaml"]
+    (tmp_path / "scenario.yaml").unlink()
+    assert tsnbench(*command, cwd=tmp_path).returncode == 0
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["bulk.csv", "kept.txt", "scenario.yaml"]
 
 
 def test_a_configuration_has_to_be_named() -> None:

@@ -37,9 +37,8 @@ __all__ = ["Imported", "scenario"]
 
 @dataclass(frozen=True)
 class Imported:
-    """A scenario, its name, and the recordings that stand beside it."""
+    """A scenario, and the recordings that stand beside it."""
 
-    name: str
     text: str
     files: dict[str, str]
 
@@ -76,7 +75,7 @@ def scenario(
     options = {one.key: one for one in reversed(entries) if "." not in one.key}
     model = _model(file, options, entries, inet, folders or [])
     text = _written(model, file.name, chosen, options, variables)
-    return Imported(Path(file).resolve().parent.name, text, model.files)
+    return Imported(text, model.files)
 
 
 def _chosen(read: Ini, file: str, config: str | None) -> str:

@@ -33,7 +33,9 @@ class Stream:
     period: Fraction = Fraction(0)
     """The exact period in s, if it has one."""
     payload: int = 0
-    """Octets of its largest UDP payload."""
+    """Octets of its largest packet, without headers."""
+    headers: int = 28
+    """Octets of the headers of UDP and IP; 0 for applications directly above Ethernet."""
     identified: str = ""
     """The name of the stream in INET, behind its stream identification."""
     pcp: int | None = None
@@ -47,13 +49,16 @@ class Stream:
     @property
     def counted(self) -> int:
         """Octets of a packet with headers of UDP and IP, which INET's meters measure."""
-        return self.payload + 28
+        return self.payload + self.headers
 
     @property
     def frame(self) -> int:
         """Octets from destination address to FCS."""
-        tag = 0 if self.pcp is None else 4  # INET's frames, also where a tag is written.
-        return max(self.counted + 18 + tag, 64)
+        return self.framed(self.payload)
+
+    def framed(self, payload: int) -> int:
+        """Octets of a frame with so many octets: those of INET, also where a tag is written."""
+        return max(payload + self.headers + 18 + (0 if self.pcp is None else 4), 64)
 
 
 @dataclass

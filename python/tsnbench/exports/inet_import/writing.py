@@ -16,7 +16,6 @@ from tsnbench.sheet import csv_text
 MOST_NAMED = 4
 MOST_LOST = 200
 """Lines in the list of what is not taken."""
-UNTAGGED_OVERHEAD = 46
 
 
 def comments(model: Model, source: Iterable[str]) -> list[str]:
@@ -105,6 +104,7 @@ def stops(model: Model) -> tuple[Fraction, Fraction | None]:
 def streams(model: Model, until: Fraction) -> list[str]:
     """The lines of the streams; recordings go into the files."""
     lines = ["streams:"] if model.streams else ["streams: {}"]
+    addresses = Counter(one.address for one in model.streams)
     for one in model.streams:
         to = [model.names[node] for node in one.listeners]
         keys: dict[str, object] = {
@@ -119,8 +119,7 @@ def streams(model: Model, until: Fraction) -> list[str]:
                 keys["vlan"] = one.vlan
         if one.port > 0:
             keys["udp-port"] = one.port
-        shared = sum(other.address == one.address for other in model.streams) > 1
-        if one.address and shared:
+        if one.address and addresses[one.address] > 1:
             model.decide("a group address of several streams; written: one for each", one.address)
         elif "." in one.address:
             keys["address"] = one.address
@@ -130,19 +129,19 @@ def streams(model: Model, until: Fraction) -> list[str]:
 
 def _releases(model: Model, one: Stream, until: Fraction) -> dict[str, object]:
     keys = dict(one.keys)
-    longer = one.pcp is None and one.written is not None
+    in_frames = one.headers == 0 or (one.pcp is None and one.written is not None)
     if one.stop is not None and one.stop < until:
         keys["stop"] = duration(one.stop)
     if one.rows:
         rows = one.rows
-        if longer:
-            rows = [(at, max(octets + UNTAGGED_OVERHEAD, 64)) for at, octets in rows]
+        if in_frames:
+            rows = [(at, one.framed(octets)) for at, octets in rows]
         name = f"{one.name}.csv"
-        model.files[name] = csv_text(("time_ns", "frame" if longer else "payload"), rows)
+        model.files[name] = csv_text(("time_ns", "frame" if in_frames else "payload"), rows)
         keys = {"replay": name, **keys}
-    elif longer and "payload" in keys:
+    elif in_frames and "payload" in keys:
         del keys["payload"]
-        keys = {"frame": f"{max(one.payload + UNTAGGED_OVERHEAD, 64)} B", **keys}
+        keys = {"frame": f"{one.frame} B", **keys}
     return keys
 
 

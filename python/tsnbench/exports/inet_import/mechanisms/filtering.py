@@ -56,7 +56,7 @@ def _meters(model: Model, node: str) -> list[_Meter]:
         for name, value in mapping.items()
         if isinstance(value, Quantity) and value.value < min(count, MOST_METERS)
     }
-    arriving = _arriving(model, node)
+    arriving = arriving_at(model, node)
     found: dict[int, _Meter] = {}
     for name, number in numbers.items():
         path = f"{ingress}.meter[{number}]"
@@ -70,7 +70,7 @@ def _meters(model: Model, node: str) -> list[_Meter]:
     return [one for _, one in sorted(found.items()) if one.streams and one.kind]
 
 
-def _arriving(model: Model, node: str) -> dict[str, list[Stream]]:
+def arriving_at(model: Model, node: str) -> dict[str, list[Stream]]:
     """Streams by the name that the bridge's decoder gives them."""
     found: dict[str, list[Stream]] = {}
     rows = model.parameters.rows(f"{model.path(node, 'bridging')}.streamCoder.decoder.mapping")
@@ -116,12 +116,15 @@ def _interfaces(model: Model, node: str, stream: Stream) -> list[str]:
     return [f"eth{number}" for number, link in links.items() if link.other(node)[0] == path[-2]]
 
 
-def _same_size(model: Model, meter: _Meter, counted: Fraction, ours: int) -> Fraction:
-    """How many octets a scenario counts for each that INET's meter counts."""
+def _share(model: Model, meter: _Meter, counted: Fraction, ours: int, decision: str) -> Fraction:
+    """How many octets a scenario counts for each that INET's meter counts; the decision says so."""
     sizes = {one.payload for one in meter.streams}
     if len(sizes) > 1 or any(one.rows and len({row[1] for row in one.rows}) > 1 for one in meter.streams):
         model.decide("rates of meters with frames of several sizes; exact for the largest", meter.path)
-    return Fraction(ours) / counted if counted > 0 else Fraction(1)
+    share = Fraction(ours) / counted if counted > 0 else Fraction(1)
+    if share != 1:
+        model.decide(decision, meter.path.partition(".")[2])
+    return share
 
 
 def _meter(model: Model, meter: _Meter) -> list[str]:
@@ -158,13 +161,11 @@ def _meter(model: Model, meter: _Meter) -> list[str]:
             model.lose_setting(f"the meter {meter.kind}", parameters.setting(f"{path}.typename"))
             return []
         cir, cbs = given, burst
-    share = _same_size(model, meter, counted, _frame(largest))
-    if share != 1:
-        model.decide(
-            "rates and bursts of meters count frames here, and packets without Ethernet's header in INET; "
-            "written: both times frame / packet",
-            meter.path.partition(".")[2],
-        )
+    share = _share(
+        model, meter, counted, _tagged(largest),
+        "rates and bursts of meters count frames here, and packets without Ethernet's header in INET; "
+        "written: both times frame / packet",
+    )  # fmt: skip
     keys = {
         "at": f"all -> {model.names[meter.node]}",
         "streams": listed(one.name for one in meter.streams),
@@ -173,8 +174,9 @@ def _meter(model: Model, meter: _Meter) -> list[str]:
     return [f"  - {flow(keys)}"]
 
 
-def _frame(stream: Stream) -> int:
-    return max(stream.payload + 28 + 18 + 4, 64)
+def _tagged(stream: Stream) -> int:
+    """Octets of a stream's largest frame with a tag."""
+    return max(stream.counted + 18 + 4, 64)
 
 
 def _schedule(model: Model, meter: _Meter, ports: list[Port]) -> None:
@@ -188,16 +190,14 @@ def _schedule(model: Model, meter: _Meter, ports: list[Port]) -> None:
         model.lose_setting("a scheduler without a rate", parameters.setting(f"{path}.typename"))
         return
     largest = max(meter.streams, key=lambda one: one.payload)
-    share = _same_size(model, meter, largest.counted + extra, _frame(largest) + _PHY)
-    if share != 1:
-        model.decide(
-            "rates and bursts of asynchronous shapers count the whole wire here; written: those of INET "
-            "times wire / packet with packetOverheadLength",
-            meter.path.partition(".")[2],
-        )
+    share = _share(
+        model, meter, largest.counted + extra, _tagged(largest) + _PHY,
+        "rates and bursts of asynchronous shapers count the whole wire here; written: those of INET "
+        "times wire / packet with packetOverheadLength",
+    )  # fmt: skip
     own = {
         "rate": rate(cir * share),
-        "burst": f"{max(round(burst * share), _frame(largest) + _PHY)} B",
+        "burst": f"{max(round(burst * share), _tagged(largest) + _PHY)} B",
     }
     for port in ports:
         if port.node != meter.node:

@@ -22,12 +22,12 @@ def _true(node: Node, stream: Stream) -> bool | None:
     if node.kind == "constant":
         return node.text == "true"
     if node.kind == "call" and node.text == "has" and len(node.parts) == 1:
-        return node.parts[0].text.lower() in ("udp", "udpheader", "ipv4", "ip")
+        return stream.headers > 0 and node.parts[0].text.lower() in ("udp", "udpheader", "ipv4", "ip")
     if node.kind == "unary" and node.text == "!":
         inner = _true(node.parts[0], stream)
         return None if inner is None else not inner
     if node.kind == "name":
-        return node.text in ("udp", "ipv4") or None
+        return (node.text in ("udp", "ipv4") and stream.headers > 0) or None
     if node.kind != "sign":
         return None
     if node.text in ("&&", "||"):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from tsnbench.exports.inet_import.mechanisms.filtering import arriving_at
 from tsnbench.exports.inet_import.model import Model, duration
+from tsnbench.exports.inet_import.parameters import of_row
 
 DECIDES_AFTER = 18
 """Octets of a tagged frame's headers: then INET's switches begin to forward."""
@@ -58,11 +60,27 @@ def _asked(model: Model, node: str) -> None:
     for key in ("hasOutgoingStreams", "hasStreamRedundancy", "hasCutthroughSwitching"):
         model.parameters.setting(model.path(node, key))
         model.parameters.setting(model.talks(node, key))
-    model.parameters.setting(model.path(node, "bridging.streamCoder.encoder.mapping"))
+    _recoded(model, node)
     if model.topology.nodes[node].apps:
         for key in ("address", "macLayer.queue.numTrafficClasses", "macLayer.queue.classifier.mapping"):
             model.parameters.setting(model.talks(node, f"eth[0].{key}"))
         model.parameters.setting(model.talks(node, "hasEgressTrafficShaping"))
+
+
+def _recoded(model: Model, node: str) -> None:
+    """Lists an encoder of a bridge that gives frames another PCP: a scenario's frames keep theirs."""
+    path = model.path(node, "bridging.streamCoder.encoder.mapping")
+    setting = model.parameters.setting(path)
+    if setting is None or model.topology.nodes[node].kind != "bridge":
+        return
+    arriving = arriving_at(model, node)
+    for row in model.parameters.rows(path):
+        pcp, streams = of_row(row, "pcp"), arriving.get(str(row.get("stream")), [])
+        others = [one.name for one in streams if pcp is not None and pcp != one.pcp]
+        if others:
+            model.lose_setting(
+                f"PCP {int(pcp or 0)} from {model.names[node]} on for {', '.join(others)}", setting
+            )
 
 
 def _tags(model: Model, node: str) -> None:

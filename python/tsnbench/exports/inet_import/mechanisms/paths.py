@@ -19,6 +19,9 @@ MOST_HOPS = 64
 class _Walk:
     """The paths that are found, and the nodes where member streams merge."""
 
+    model: Model
+    manual: dict[str, list[dict[str, Value]]]
+    """The address table of each node."""
     stream: Stream
     paths: list[list[str]] = field(default_factory=list)
     hops: list[list[str]] = field(default_factory=list)
@@ -32,33 +35,51 @@ def paths(model: Model) -> None:
     manual = {node: _table(model, node) for node in model.topology.nodes}
     if not any(manual.values()):
         return
+    known = {one.address for one in model.streams}.union(*(_addresses(model, node) for node in manual))
+    for node, rows in manual.items():
+        others = {str(row.get("address")) for row in rows} - known - set(model.topology.folded)
+        if others:
+            setting = model.parameters.setting(model.path(node, "macTable.forwardingTable"))
+            model.lose_setting(f"addresses that no node has: {', '.join(sorted(others))}", setting)
     for stream in model.streams:
-        if len(stream.listeners) != 1 or "frer" in stream.keys:
+        if not stream.listeners or "frer" in stream.keys:
             continue
-        walk = _Walk(stream)
-        _from_talker(model, manual, walk)
+        walk = _Walk(model, manual, stream)
+        _from_talker(walk)
         if not walk.paths:
             continue
         model.passed |= {node for path in walk.paths for node in path[1:-1]}
-        if walk.split and len(walk.paths) > 1:
-            _members(model, walk)
+        if len(stream.listeners) > 1:
+            _group(walk)
+        elif walk.split and len(walk.paths) > 1:
+            _members(walk)
         else:
-            _via(model, walk)
+            _via(walk)
 
 
 def _table(model: Model, node: str) -> list[dict[str, Value]]:
     return model.parameters.rows(model.path(node, "macTable.forwardingTable"))
 
 
-def _via(model: Model, walk: _Walk) -> None:
+def _group(walk: _Walk) -> None:
+    """A scenario's tree to several listeners has the shortest paths; lists address tables with other ones."""
+    model, address = walk.model, walk.stream.address
+    if any(model.topology.shortest(path[0], path[-1]) != (path, True) for path in walk.paths):
+        tables = walk.manual.items()
+        node = next(node for node, rows in tables if any(row.get("address") == address for row in rows))
+        setting = model.parameters.setting(model.path(node, "macTable.forwardingTable"))
+        model.lose_setting(f"paths to the group {address}; written: the shortest ones", setting)
+
+
+def _via(walk: _Walk) -> None:
     path, hops = walk.paths[0], walk.hops[0]
-    shortest, only = model.topology.shortest(path[0], path[-1])
+    shortest, only = walk.model.topology.shortest(path[0], path[-1])
     if not only or shortest != path or any("#" in one for one in hops):
         walk.stream.keys["via"] = listed(hops if "#" in hops[-1] else hops[:-1])
 
 
-def _members(model: Model, walk: _Walk) -> None:
-    stream = walk.stream
+def _members(walk: _Walk) -> None:
+    model, stream = walk.model, walk.stream
     written = [listed(hops if "#" in hops[-1] else hops[:-1]) for hops in walk.hops]
     keys: dict[str, object] = {"paths": listed(written)}
     merges = list(walk.merges)
@@ -70,22 +91,23 @@ def _members(model: Model, walk: _Walk) -> None:
     stream.keys["frer"] = flow(keys)
 
 
-def _from_talker(model: Model, manual: dict[str, list[dict[str, Value]]], walk: _Walk) -> None:
-    stream = walk.stream
+def _from_talker(walk: _Walk) -> None:
+    model, stream = walk.model, walk.stream
     name = stream.identified
     if model.topology.nodes[stream.talker].apps:
         # The device of a pair is before its switch, which looks up the path.
-        _forward(model, manual, walk, ([stream.talker], []), -1, stream.vlan or 0)
+        _forward(walk, ([stream.talker], []), -1, stream.vlan or 0)
         return
-    for out in _split(model, stream.talker, name, walk):
+    for out in _split(walk, stream.talker, name):
         tag = _encoded(model, stream.talker, out)
         vlan = tag if tag is not None else (stream.vlan or 0)
         for number in model.topology.nodes[stream.talker].links:
-            _step(model, manual, walk, ([stream.talker], []), number, vlan)
+            _step(walk, ([stream.talker], []), number, vlan)
 
 
-def _split(model: Model, node: str, name: str, walk: _Walk) -> list[str]:
+def _split(walk: _Walk, node: str, name: str) -> list[str]:
     """The streams that leave a node in place of one that reaches it."""
+    model = walk.model
     relay = f"{model.path(node, 'bridging')}.streamRelay"
     merged = model.parameters.get(f"{relay}.merger.mapping")
     if isinstance(merged, dict) and name in merged:
@@ -108,15 +130,9 @@ def _encoded(model: Model, node: str, name: str) -> int | None:
     return None
 
 
-def _step(
-    model: Model,
-    manual: dict[str, list[dict[str, Value]]],
-    walk: _Walk,
-    so_far: tuple[list[str], list[str]],
-    number: int,
-    vlan: int,
-) -> None:
+def _step(walk: _Walk, so_far: tuple[list[str], list[str]], number: int, vlan: int) -> None:
     """A frame leaves the last node over an interface; ``so_far``: nodes, and hops."""
+    model = walk.model
     before, hops = so_far
     link = model.topology.nodes[before[-1]].links.get(number)
     if link is None or len(walk.paths) >= MOST_PATHS or len(before) > MOST_HOPS:
@@ -127,12 +143,12 @@ def _step(
         return
     name = _decoded(model, node, arrived, vlan, walk.stream)
     if node in walk.stream.listeners:
-        _split(model, node, name, walk)
+        _split(walk, node, name)
         walk.paths.append(path)
         walk.hops.append(hops)
         return
     if model.topology.nodes[node].kind == "bridge":
-        _forward(model, manual, walk, (path, hops), arrived, vlan)
+        _forward(walk, (path, hops), arrived, vlan)
 
 
 def _hop(model: Model, begin: str, end: str, link: Link) -> str:
@@ -142,23 +158,17 @@ def _hop(model: Model, begin: str, end: str, link: Link) -> str:
     return f"{model.names[end]}{number}"
 
 
-def _forward(
-    model: Model,
-    manual: dict[str, list[dict[str, Value]]],
-    walk: _Walk,
-    so_far: tuple[list[str], list[str]],
-    arrived: int,
-    vlan: int,
-) -> None:
+def _forward(walk: _Walk, so_far: tuple[list[str], list[str]], arrived: int, vlan: int) -> None:
     """The last node of a path passes a frame on."""
+    model = walk.model
     node = so_far[0][-1]
     name = _decoded(model, node, arrived, vlan, walk.stream)
-    for out in _split(model, node, name, walk):
+    for out in _split(walk, node, name):
         tag = _encoded(model, node, out)
         leaves = vlan if tag is None else tag
-        for following in _leaving(model, manual[node], walk.stream, leaves):
+        for following in _leaving(model, walk.manual[node], walk.stream, leaves):
             if following != arrived:
-                _step(model, manual, walk, so_far, following, leaves)
+                _step(walk, so_far, following, leaves)
 
 
 def _decoded(model: Model, node: str, arrived: int, vlan: int, stream: Stream) -> str:
@@ -178,13 +188,19 @@ def _decoded(model: Model, node: str, arrived: int, vlan: int, stream: Stream) -
     return found
 
 
+def _addresses(model: Model, node: str) -> set[str]:
+    """The name of a node, and the addresses that its interfaces are given."""
+    numbers = (0, *model.topology.nodes[node].links)
+    paths = [path(node, f"eth[{number}].address") for number in numbers for path in (model.talks, model.path)]
+    return {node, *map(model.parameters.text, paths)}
+
+
 def _leaving(model: Model, rows: list[dict[str, Value]], stream: Stream, vlan: int) -> list[int]:
     """Interfaces that an address table names for a stream."""
-    listener = stream.listeners[0]
-    addresses = {listener, stream.address} - {""}
-    for number in (0, *model.topology.nodes[listener].links):
-        for path in (model.talks, model.path):
-            addresses |= {model.parameters.text(path(listener, f"eth[{number}].address"))} - {""}
+    addresses = {stream.address}
+    if len(stream.listeners) == 1:
+        addresses |= _addresses(model, stream.listeners[0])
+    addresses -= {""}
     found = []
     for row in rows:
         given = of_row(row, "vlan")

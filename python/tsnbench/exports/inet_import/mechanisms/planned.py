@@ -69,26 +69,24 @@ def _nodes(model: Model, given: Value, setting: Setting) -> list[str]:
 def _matches(text: str, name: str, setting: Setting) -> bool:
     """Whether a match expression holds for a name: patterns with and, or, not and brackets."""
     words = text.replace("(", " ( ").replace(")", " ) ").split()
-    found, rest = _or(words, name, setting, 0)
+    found, rest = _joined(words, name, setting, 0)
     if rest:
         raise ContentError(f"{setting.place}: expected `and` or `or`, found {rest[0]}")
     return found
 
 
-def _or(words: list[str], name: str, setting: Setting, depth: int) -> tuple[bool, list[str]]:
-    found, words = _and(words, name, setting, depth)
-    while words and words[0].lower() == "or":
-        more, words = _and(words[1:], name, setting, depth)
-        found = found or more
-    return found, words
-
-
-def _and(words: list[str], name: str, setting: Setting, depth: int) -> tuple[bool, list[str]]:
-    found, words = _one(words, name, setting, depth)
-    while words and words[0].lower() == "and":
-        more, words = _one(words[1:], name, setting, depth)
-        found = found and more
-    return found, words
+def _joined(
+    words: list[str], name: str, setting: Setting, depth: int, by: str = "or"
+) -> tuple[bool, list[str]]:
+    """Parts with `or` between them, which are parts with `and` between them."""
+    found: list[bool] = []
+    while not found or (words and words[0].lower() == by):
+        rest = words[1:] if found else words
+        one, words = (
+            _joined(rest, name, setting, depth, "and") if by == "or" else _one(rest, name, setting, depth)
+        )
+        found.append(one)
+    return (any(found) if by == "or" else all(found)), words
 
 
 def _one(words: list[str], name: str, setting: Setting, depth: int) -> tuple[bool, list[str]]:
@@ -98,9 +96,12 @@ def _one(words: list[str], name: str, setting: Setting, depth: int) -> tuple[boo
         found, words = _one(words[1:], name, setting, depth + 1)
         return not found, words
     if words[0] == "(":
-        found, words = _or(words[1:], name, setting, depth + 1)
+        found, words = _joined(words[1:], name, setting, depth + 1)
         return found, words[1:]
-    return pattern(words[0]).matches(name), words[1:]
+    try:
+        return pattern(words[0]).matches(name), words[1:]
+    except ContentError as error:
+        raise ContentError(f"{setting.place}: {error}") from None
 
 
 def _row(model: Model, row: dict[str, Value], stream: Stream, by: tuple[str, bool], setting: Setting) -> None:
@@ -123,9 +124,6 @@ def _row(model: Model, row: dict[str, Value], stream: Stream, by: tuple[str, boo
     if kind == "StreamRedundancyConfigurator" and "trees" in row:
         _trees(model, row["trees"], stream, setting)
     protections = _survives(model, row, stream, setting)
-    if protections and stream.keys.pop("scheduled", None):
-        model.lose(f"the schedule of {stream.name}, whose paths follow from failures", setting.place)
-        requires.pop("delay", None)
     if protections:
         requires["survives"] = protections[0] if len(protections) == 1 else listed(protections)
         stream.keys["frer"] = "{paths: from-failures}"

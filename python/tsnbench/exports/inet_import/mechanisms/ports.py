@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
 
+from tsnbench.errors import ContentError
 from tsnbench.exports.inet_import.language.expressions import Quantity, Value
 from tsnbench.exports.inet_import.mechanisms.filters import matches
 from tsnbench.exports.inet_import.model import Model, Stream, duration, rate
@@ -98,6 +99,9 @@ def _queue(model: Model, port: Port) -> None:
     elif kind in ("GatingPriorityQueue", "PriorityQueue"):
         port.is_reversed = True
         port.classes = max(parameters.whole(f"{port.queue}.numQueues", 1), 1)
+        setting = parameters.setting(f"{port.queue}.numQueues")
+        if port.classes > 8 and setting is not None:
+            raise ContentError(f"{setting.place}: numQueues: expected at most 8, found {port.classes}")
         _classifier(parameters, port, f"{port.queue}.classifier")
         gated = kind == "GatingPriorityQueue"
         _paths(port, "gate" if gated else "")
@@ -134,10 +138,15 @@ def _classifier(parameters: Parameters, port: Port, path: str) -> None:
         port.kind = "vlan"
     mapping = parameters.get(f"{path}.mapping")
     if port.kind == "pcp" and isinstance(mapping, list) and len(mapping) == 8:
-        rows = [row if isinstance(row, list) else [row] for row in mapping]
-        chosen = [row[min(port.classes, len(row)) - 1] for row in rows]
+        chosen = [
+            row[min(port.classes, len(row)) - 1] if isinstance(row, list) and row else row for row in mapping
+        ]
+        if not all(isinstance(one, Quantity) and 0 <= one.value < 8 for one in chosen):
+            setting = parameters.setting(f"{path}.mapping")
+            assert setting is not None
+            raise ContentError(f"{setting.place}: mapping: expected classes from 0 to 7, found another value")
         port.table = tuple(
-            min(int(one.value), port.classes - 1) if isinstance(one, Quantity) else 0 for one in chosen
+            min(int(one.value), port.classes - 1) for one in chosen if isinstance(one, Quantity)
         )
 
 
@@ -229,8 +238,11 @@ def table(port: Port, model: Model) -> dict[int, int]:
 
 def saturate(model: Model, found: list[Port]) -> None:
     """Sources whose period is the time of a frame on their link have always a frame to send."""
+    of_node: dict[str, list[Port]] = {}
+    for port in found:
+        of_node.setdefault(port.node, []).append(port)
     for stream in model.streams:
-        own = [port for port in found if port.node == stream.talker]
+        own = of_node.get(stream.talker, [])
         if not stream.period or len(own) != 1:
             continue
         number, link = next(iter(model.topology.nodes[stream.talker].links.items()))

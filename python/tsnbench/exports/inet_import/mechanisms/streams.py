@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -25,7 +25,8 @@ SILENT = frozenset({"Gptp", "SimpleClockSynchronizer"})
 """Applications that other parts of the import read."""
 MOST_APPS = 1000
 MOST_IN_ALL = 50_000
-MOST_PAYLOAD = 1472
+MOST_PACKET = 1500
+"""Octets of a packet with its headers in one frame."""
 
 
 @dataclass(frozen=True)
@@ -116,11 +117,13 @@ def _source(model: Model, node: str, app: str, kind: str, sinks: list[_Sink]) ->
         model.lose(f"the source {app.partition('.')[2]}, which has no {interval} or {length}", where)
         return None
     io = "io." if below else ""
-    port = model.parameters.whole(f"{app}.{io}destPort", -1)
-    label = _packet_name(model, node, app, source)
+    ethernet = kind.startswith("Ethernet")
+    port = -1 if ethernet else model.parameters.whole(f"{app}.{io}destPort", -1)
+    label = _packet_name(model, node, app, kind, source)
     found = Stream("", app, where, node, [], port, "", label)
+    found.headers = 0 if ethernet else found.headers
     _listeners(model, found, io, sinks)
-    if not found.listeners and not kind.startswith("Ethernet"):
+    if not found.listeners and not ethernet:
         return None
     try:
         octets = model.parameters.number(f"{source}.{length}", "B")
@@ -133,8 +136,10 @@ def _source(model: Model, node: str, app: str, kind: str, sinks: list[_Sink]) ->
     return found, when
 
 
-def _packet_name(model: Model, node: str, app: str, source: str) -> str:
+def _packet_name(model: Model, node: str, app: str, kind: str, source: str) -> str:
     """What the names of packets begin with, from the format of INET's sources."""
+    if kind == "UdpBasicApp":
+        return model.parameters.text(f"{app}.packetName", "UdpBasicAppData")
     form = model.parameters.text(f"{source}.packetNameFormat", "%a-%c")
     said = {"%M": node, "%m": "source", "%n": "source", "%a": app.rpartition(".")[2], "%c": "", "%%": "%"}
     for sign, text in said.items():
@@ -151,7 +156,9 @@ def _listeners(model: Model, stream: Stream, io: str, sinks: list[_Sink]) -> Non
         model.lose(f"the source {stream.app.partition('.')[2]}, which has no listener", stream.place)
         return
     text = str(model.parameters.value(setting) or "")
-    word = text.split()[0] if text.split() else ""
+    word, *others = text.split() or [""]
+    if others:
+        model.lose_setting("several addresses, one of which each packet draws; written: the first", setting)
     name = word.partition("%")[0].partition("(")[0].removeprefix(f"{model.topology.network}.")
     node = model.topology.node(name)
     if node is not None:
@@ -218,14 +225,14 @@ def _named(
     labels: dict[str, int] = defaultdict(int)
     for rows in made.values():
         labels[rows[0][2]] += 1
+    talkers = Counter(key[0] for key in made)
     for rows in made.values():
         first, _, label = rows[0]
         if len(rows) > 1:
             _joined(model, first, rows)
         alone = label and labels[label] == 1
         number = first.app.rpartition("app[")[2].rstrip("]")
-        several = sum(key[0] == first.talker for key in made) > 1
-        name = f"{first.talker}-app{number}" if several else first.talker
+        name = f"{first.talker}-app{number}" if talkers[first.talker] > 1 else first.talker
         if label:
             name = label if alone else f"{first.talker}-{label}"
         first.name = valid_name(name, taken, "s")
@@ -241,7 +248,7 @@ def _joined(model: Model, first: Stream, rows: list[tuple[Stream, Timing, str]])
         total = sum(one.payload for one, _, _ in rows)
         first.keys["units"] = f"[{total} B]"
         first.payload = max(one.payload for one, _, _ in rows)
-        if first.payload < MOST_PAYLOAD:
+        if first.counted < MOST_PACKET:
             first.keys["units"] = f"{{sizes: [{total} B], most-per-frame: {first.payload} B}}"
         return
     found: list[tuple[int, int]] = []
@@ -262,7 +269,7 @@ def _size(stream: Stream) -> None:
     """The key of the size, in front of the others."""
     if stream.rows or "units" in stream.keys:
         return
-    if stream.payload > MOST_PAYLOAD:
+    if stream.counted > MOST_PACKET:
         stream.keys = {"units": f"[{stream.payload} B]", **stream.keys}
     else:
         stream.keys = {"payload": f"{stream.payload} B", **stream.keys}
