@@ -134,20 +134,43 @@ def unpoliced(run: Measured) -> None:
     assert run.of("normal-traffic")["delay"]["max"] > 20_000_000
 
 
+def within(run: Measured, stream: str, most: float) -> None:
+    """A port passes so many bit/s of a stream, with preamble and gap, and nearly so many when it is busy."""
+    arrivals = run.times(stream, "rx")["t_ns"].sort()
+    # Over half a second with the most arrivals; a frame takes 1070 octets on the wire.
+    frames = max(
+        (arrivals <= at + 500_000_000).sum() - (arrivals < at).sum()
+        for at in range(0, 9_500_000_000, 250_000_000)
+    )
+    assert 0.9 * most < frames * 1070 * 8 / 0.5 < 1.01 * most
+
+
 def shaped(run: Measured) -> None:
-    """The shapers pass 42.64 and 21.32 Mbit/s with preamble and gap."""
-    for stream, most in (("best-effort", 42.64e6), ("video", 21.32e6)):
-        arrivals = run.times(stream, "rx")["t_ns"].sort()
-        # Over half a second with the most arrivals; a frame takes 1070 octets on the wire.
-        frames = max(
-            (arrivals <= at + 500_000_000).sum() - (arrivals < at).sum()
-            for at in range(0, 9_500_000_000, 250_000_000)
-        )
-        assert 0.9 * most < frames * 1070 * 8 / 0.5 < 1.01 * most
+    within(run, "best-effort", 42.64e6)
+    within(run, "video", 21.32e6)
+
+
+def in_their_gates(run: Measured) -> None:
+    """The port is open for best effort in the first 4 of each 6 ms, and for video in the other 2."""
+    for stream, begin, end in (("best-effort", 0, 4_000_000), ("video", 4_000_000, 6_000_000)):
+        # A frame leaves the switch 50 ns before it arrives.
+        phases = (run.times(stream, "rx")["t_ns"] - 50) % 6_000_000
+        assert begin < phases.min() <= phases.max() <= end  # type: ignore[operator]
+
+
+def waits_no_longer(run: Measured) -> None:
+    """Around 1 s the filter begins to drop packets that would wait for more than 100 ms."""
+    sent, arrived = run.times("best-effort", "send"), run.times("best-effort", "rx")
+    dropped = sent.join(arrived, on="seq", how="anti")["t_ns"]
+    assert 500_000_000 < dropped.min() < 1_500_000_000  # type: ignore[operator]
+    assert run.of("best-effort")["delay"]["max"] < 101_000_000
 
 
 STATEMENTS: dict[str, Callable[[Measured], None]] = {
     "trafficshaping/creditbasedshaper General": shaped,
+    "trafficshaping/asynchronousshaper General": waits_no_longer,
+    "trafficshaping/cbsandats General": shaped,
+    "trafficshaping/cbsandtas General": in_their_gates,
     "trafficshaping/timeawareshaper TimeAwareShaping": constant("high-priority", below=11),
     "gatescheduling/eager Eager": constant("client1-video", "client2-video", below=500),
     "gatescheduling/sat SAT": constant("client1-video", "client2-video", below=500),
