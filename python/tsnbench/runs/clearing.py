@@ -3,9 +3,8 @@
 No other code removes files from a folder that a user named.
 
 A run folder contains files of fixed names, files that its manifest lists (captures, figures), and the text of
-its scenario as long as nobody has changed it. A sweep's
-folder contains run folders, which its :mod:`sweep` file lists, and their common report. All other files
-belong to users: they stay, and the folder is not used.
+its scenario as long as nobody has changed it. A sweep's folder contains run folders, which its :mod:`sweep`
+file lists, and their common report. All other files belong to users: they stay, and the folder is not used.
 """
 
 from __future__ import annotations
@@ -144,6 +143,14 @@ def is_page(path: Path) -> bool:
         return _GENERATOR in file.read(4096)
 
 
+def is_as_written(scenario: Path, digest: str) -> bool:
+    """Whether the text of a scenario is the one that its run kept: users edit texts."""
+    try:
+        return hashlib.sha256(foreign.read_bytes(scenario, foreign.MOST_JSON)).hexdigest() == digest
+    except OSError:
+        return False
+
+
 class _Found:
     """The content of a folder: our files in the order of their removal, and all others."""
 
@@ -160,7 +167,9 @@ class _Found:
         if manifest.NAME in names:
             about = manifest.read(folder)
             listed |= set(manifest.listed(about)) - {file_names.SCENARIO}
-            if _is_as_written(folder / file_names.SCENARIO, about.get("scenario")):
+            digest, kept = about.get("scenario"), folder / file_names.SCENARIO
+            # Without the text, its part is what a run that was killed has left.
+            if digest is not None and (not kept.exists() or is_as_written(kept, digest)):
                 listed.add(file_names.SCENARIO)
         if sweep.NAME in names and not above:
             content = sweep.read(folder)
@@ -210,16 +219,6 @@ def _is_ours(path: Path, name: str, listed: set[str]) -> bool:
         or _leftover(name)
         or _is_listed(name, listed)
     )
-
-
-def _is_as_written(scenario: Path, digest: str | None) -> bool:
-    """Whether the text of a scenario is the one that its run kept: users edit texts."""
-    if digest is None or not scenario.exists():
-        return digest is not None
-    try:
-        return hashlib.sha256(foreign.read_bytes(scenario, foreign.MOST_JSON)).hexdigest() == digest
-    except OSError:
-        return False
 
 
 def _is_listed(name: str, listed: set[str]) -> bool:

@@ -7,7 +7,9 @@ from typing import TypedDict
 
 from tsnbench.errors import InputError
 from tsnbench.measure.headline import headline
-from tsnbench.runs import FolderError, Run, file_names
+from tsnbench.runs import Run, file_names
+from tsnbench.ui.texts import Texts
+from tsnbench.ui.workspace import Workspace
 
 
 class RunState(TypedDict):
@@ -31,19 +33,45 @@ class RunState(TypedDict):
     """When it began (ISO 8601); empty if it is not known."""
 
 
+class ListedRun(RunState):
+    """A run in the list of the opened folder, with its :class:`~tsnbench.ui.texts.Texts`."""
+
+    now: str
+    kept: str
+
+
 def run_state(folder: Path, name: str) -> RunState:
     """The state and the verdict of a run from its files; nothing is measured or judged."""
-    run: Run | None = None
-    met: bool | None = None
-    words = problem = ""
+    return _state(_opened(folder), folder, name)
+
+
+def listed_run(workspace: Workspace, name: str) -> ListedRun:
+    """The state of a run of the opened folder, and the texts of its scenario."""
+    folder = workspace.folder / name
+    found = _opened(folder)
+    texts = Texts.of(workspace, found) if isinstance(found, Run) else Texts("", "")
+    return {**_state(found, folder, name), "now": texts.now, "kept": texts.kept}
+
+
+def _opened(folder: Path) -> Run | str:
+    """The run, or why it cannot be read."""
     try:
-        run = Run.open(folder)
-        if (folder / file_names.VERDICT).is_file():
+        return Run.open(folder)
+    except (InputError, KeyError, ValueError) as error:
+        return str(error)
+
+
+def _state(found: Run | str, folder: Path, name: str) -> RunState:
+    run, problem = (found, "") if isinstance(found, Run) else (None, found)
+    met: bool | None = None
+    words = ""
+    try:
+        if run and (folder / file_names.VERDICT).is_file():
             verdict = run.verdict()
             # Without requirements there is no verdict, unless frames refute a proof.
             met = bool(verdict["met"]) if verdict["rows"] or verdict.get("refuted") else None
             words = headline(verdict)
-    except (FolderError, InputError, KeyError, ValueError) as error:
+    except (InputError, KeyError, ValueError) as error:
         run, met, words, problem = None, None, "", str(error)
     manifest = run.manifest if run else {}
     return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +21,11 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from tsnbench.errors import InputError
-from tsnbench.runs import Run
 from tsnbench.ui import answers, job_routes, run_routes, scenario_routes
 from tsnbench.ui.jobs import Jobs
 from tsnbench.ui.live.worker import KINDS, Worker
 from tsnbench.ui.requests.connections import BACKLOG, Connection
 from tsnbench.ui.requests.guard import HEADERS, Guard
-from tsnbench.ui.texts import Texts
 from tsnbench.ui.workspace import Workspace
 
 PAGE = Path(__file__).parent / "page"
@@ -125,16 +121,6 @@ def _file(path: Path) -> Callable[[Request], Response]:
     return lambda _: FileResponse(path)
 
 
-def _run(workspace: Workspace, name: str) -> dict[str, object]:
-    """The state of a run, and the texts of its scenario."""
-    folder = workspace.folder / name
-    try:
-        texts = Texts.of(workspace, Run.open(folder))
-    except InputError:
-        texts = Texts("", "")
-    return {**answers.run_state(folder, name), **asdict(texts)}
-
-
 def _folder(workspace: Workspace) -> Callable[[Request], Response]:
     """The answer with the scenarios and runs of the folder."""
 
@@ -146,7 +132,7 @@ def _folder(workspace: Workspace) -> Callable[[Request], Response]:
                 "folder": str(workspace.folder),
                 "scenarios": scenarios,
                 "more_scenarios": more_scenarios,
-                "runs": [_run(workspace, name) for name in runs],
+                "runs": [answers.listed_run(workspace, name) for name in runs],
                 "more_runs": more_runs,
             }
         )

@@ -69,17 +69,10 @@ class Workspace:
 
     def scenarios(self) -> tuple[list[str], int]:
         """The YAML files of the folder but labs, by name, and how many more there are."""
-        files = list(self._files())
-        # Studies and runs keep copies of their scenarios, which are not edited.
-        studies = {path.parent for path in files if path.name == LIST}
-        copies = {path.parent / file_names.SCENARIO for path in files if path.name == file_names.MANIFEST}
         names = (
             path.relative_to(self.folder).as_posix()
-            for path in files
-            if path.suffix in SUFFIXES
-            and path.parent not in studies
-            and path not in copies
-            and not path.is_symlink()
+            for path in self._files()
+            if path.suffix in SUFFIXES and not path.is_symlink()
         )
         found = sorted(set(names).difference(self._labs()), key=_by_numbers)
         return found[:MOST_LISTED], max(0, len(found) - MOST_LISTED)
@@ -248,9 +241,15 @@ class Workspace:
             _replace(beside, content.encode(), 0o644)
 
     def _files(self) -> Iterator[Path]:
+        """All files but those that are hidden, and the copies of scenarios that studies and runs keep."""
         for root, folders, files in os.walk(self.folder):
             folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _SKIPPED)
-            yield from (Path(root) / one for one in sorted(files) if not one.startswith("."))
+            copies: tuple[str, ...] = SUFFIXES if LIST in files else ()
+            own = file_names.SCENARIO if file_names.MANIFEST in files else ""
+            here = Path(root)
+            for one in sorted(files):
+                if not one.startswith(".") and one != own and not one.endswith(copies):
+                    yield here / one
 
 
 def _by_numbers(name: str) -> list[tuple[int, str]]:

@@ -68,7 +68,7 @@ export async function show(parts) {
 function build() {
   const links = [];
   if (run.now && run.kept) links.push(make("a", { href: ofRun(run), text: "compare with today's text" }));
-  else links.push(make("span", { class: "soft", text: run.kept ? "its scenario is not in this folder" : "this run folder keeps no text of its scenario" }));
+  else links.push(make("span", { class: "soft", text: run.kept ? "its scenario is not in this folder" : "this run folder keeps no text of its scenario, or an edited one" }));
   if (run.report) links.push(make("a", { href: url("report", run.folder), text: "report" }));
   if (!run.no_replay) links.push(make("a", { href: url("replay", run.folder), text: "replay" }));
   for (const name of run.no_replay ? [] : run.lessons) {
