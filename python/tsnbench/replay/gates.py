@@ -34,7 +34,7 @@ class Stretch:
 
 
 class Lists:
-    """Lists that replace each other as planned: a port knows beforehand when its gates shut."""
+    """Lists that replace each other as planned: a port knows beforehand when its gates close."""
 
     def __init__(self, periods: Sequence[Period], classes: int) -> None:
         self.stretches = [
@@ -49,7 +49,7 @@ class Lists:
         self._begins = [one.from_ns for one in self.stretches[1:] if one.from_ns is not None]
 
     def shuts(self, traffic_class: int, at: int) -> int | None:
-        """The instant at which the open gate shuts; ``at`` if it is shut; None if it never shuts."""
+        """The instant at which the open gate closes; ``at`` if it is closed; None if it never closes."""
         number = bisect_right(self._begins, at)
         now = at
         # Windows that touch where one list replaces another one are one window.
@@ -65,7 +65,7 @@ class Lists:
         return None
 
     def edges(self, traffic_class: int, begin: int, end: int) -> Iterator[int]:
-        """The instants between ``begin`` and ``end`` at which the gate may open or shut."""
+        """The instants between ``begin`` and ``end`` at which the gate may open or close."""
         first, last = bisect_right(self._begins, begin), bisect_right(self._begins, end)
         for one in self.stretches[first : last + 1]:
             low = begin if one.from_ns is None else max(begin, one.from_ns)
@@ -101,9 +101,9 @@ class PortGates:
         return next((one.lists for one in self.wrong if one.from_ns <= at < one.until_ns), self.own)
 
     def shuts(self, traffic_class: int, at: int) -> int | None:
-        """When the open gate shuts, by the lists that the port has at ``at``; ``at`` if it is shut.
+        """When the open gate closes, by the lists that the port has at ``at``; ``at`` if it is closed.
 
-        None if it never shuts, and where the lists are not known.
+        None if it never closes, and where the lists are not known.
         """
         if (lists := self.known(at)) is None:
             return None
@@ -123,7 +123,7 @@ class PortGates:
                 yield from one.edges(traffic_class, begin, end)
                 continue
             for low, high, line in self.clock.pieces(begin, end):
-                # A change of the clock may open or shut a gate.
+                # A change of the clock may open or close a gate.
                 yield low
                 for edge in one.edges(traffic_class, line.shows(low), line.shows(high)):
                     yield line.when(edge)
@@ -234,7 +234,7 @@ def _spans(one: Stretch, traffic_class: int) -> Sequence[Span]:
 
 
 def _end(one: Stretch, traffic_class: int, at: int) -> int | None:
-    """The instant at which the gate shuts if the list stays in force; ``at`` if it is shut; None: never."""
+    """The instant at which the gate closes if the list stays in force; ``at`` if it is closed; None: never."""
     cycle, spans = one.cycle_ns, _spans(one, traffic_class)
     if spans == [(0, cycle)]:
         return None

@@ -109,7 +109,7 @@ function render() {
   const sent = frames.flatMap((one) => [frame(one, x), ...(one.begin + one.length > cycle ? [frame({ ...one, begin: one.begin - cycle }, x)] : [])]);
   const step = distance(cycle, width / MARK);
   const ticks = [...Array(Math.floor(cycle / step) + 1).keys()].map((n) => tick(n * step, x, width, height));
-  const svg = draw("svg", { role: "img", width, height: height + 18, "aria-label": words() }, ...rows.map((_, n) => box("shut", 0, n, width, "shut")), ...open, ...sent, ...ticks);
+  const svg = draw("svg", { role: "img", width, height: height + 18, "aria-label": words() }, ...rows.map((_, n) => box("shut", 0, n, width, "closed")), ...open, ...sent, ...ticks);
   pane.replaceChildren(svg);
 }
 
