@@ -51,8 +51,14 @@ def test_a_chosen_stream_says_why_and_follows_the_text(page: Page) -> None:
     expect(why.locator("tr").filter(has_text="lower class")).to_contain_text("less with shorter frames there")
     expect(why.locator("strong")).to_contain_text("at most")
     before = str(why.locator("strong").text_content())
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if "/api/why/" in one.url else None)
+    checked = int(page.locator("#problems").get_attribute("data-checked") or 0)
     field.fill(CROWDED.replace("frame: 1522 B", "frame: 600 B"))
+    expect(page.locator("#problems")).to_have_attribute("data-checked", str(checked + 1))
     expect(why.locator("strong")).not_to_have_text(before)
+    # Once for one text.
+    assert len(asked) == 1
     expect(why.locator(".sum span")).not_to_have_count(0)
     assert findings(page) == []
     page.locator("#legend li button").last.click()

@@ -234,7 +234,7 @@ def _spans(one: Stretch, traffic_class: int) -> Sequence[Span]:
 
 
 def _end(one: Stretch, traffic_class: int, at: int) -> int | None:
-    """The instant at which the gate closes if the list stays in force; ``at`` if it is closed; None: never."""
+    """When the gate closes if the list stays in force; ``at`` if it is closed; None: never."""
     cycle, spans = one.cycle_ns, _spans(one, traffic_class)
     if spans == [(0, cycle)]:
         return None

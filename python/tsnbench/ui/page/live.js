@@ -201,8 +201,7 @@ export function list(drawing, choose, point) {
 // The row of the chosen stream is marked; -1: none is chosen.
 export function choose(number) {
   for (const one of all("[data-row]", at("legend"))) one.classList.toggle("current", one.dataset.row === String(number));
-  why.choose(listed.names[number] ?? "");
-  if (sent && shown) why.ask(sent.name, sent.text);
+  if (why.choose(listed.names[number] ?? "") && sent && shown) why.ask(sent.name, sent.text);
 }
 
 function bars() {

@@ -12,10 +12,13 @@ const COLOURS = {
 let wanted = ""; // the stream; empty: none is chosen
 let waiting = null;
 
+// Whether its parts have to be asked for: those of the same stream come with each answer to the text.
 export function choose(stream) {
+  if (stream === wanted) return false;
   wanted = stream;
   waiting?.abort();
   if (!stream) at("adds-up").hidden = true;
+  return stream !== "";
 }
 
 // Asks for the parts of the chosen stream in a text; an answer to an older text is dropped.
