@@ -40,6 +40,11 @@ TOGETHER = """() => {
 """Pairs of words that lie on each other."""
 
 
+PLACES = """() => [...document.querySelectorAll("#network text")].map((one) =>
+  [one.textContent, one.getAttribute("x"), one.getAttribute("y")])"""
+"""The words of the drawing, each with its place."""
+
+
 def opened(page: Page, server: Server, name: str, text: str) -> None:
     (server.folder / name).write_text(text)
     page.reload()
@@ -55,6 +60,31 @@ def test_no_word_is_under_a_line_or_on_another_word(home: Page, server: Server, 
     assert home.locator("#network text[data-node]").count() == nodes
     assert home.evaluate(CROSSED, "#network text") == []
     assert home.evaluate(TOGETHER) == []
+    home.set_viewport_size({"width": 1280, "height": 720})
+
+
+def answered(page: Page, text: str) -> list[list[str]]:
+    """Another text; the words of its drawing and of its loads, with their places."""
+    legend, problems = page.locator("#legend"), page.locator("#problems")
+    before = legend.get_attribute("data-live"), problems.get_attribute("data-checked")
+    page.locator("#text").fill(text)
+    expect(legend).not_to_have_attribute("data-live", str(before[0]))
+    expect(problems).not_to_have_attribute("data-checked", str(before[1]))
+    return list(page.evaluate(PLACES))
+
+
+def test_words_have_the_places_of_the_text_whatever_it_was_before(home: Page, server: Server) -> None:
+    text = template_text("zonal")
+    home.set_viewport_size({"width": 1920, "height": 1080})
+    opened(home, server, "zonal.yaml", text)
+    expect(home.locator("#network .load").first).to_be_visible()
+    first = answered(home, f"{text}# 1\n")
+    assert any("%" in words for words, *_ in first)
+    # Other loads, and the same ones again: none gives way to those that were there before.
+    assert answered(home, text.replace("payload: 1206 B", "payload: 600 B")) != first
+    assert answered(home, f"{text}# 2\n") == first
+    renamed = [words for words, _, _ in answered(home, text.replace("brakes", "stops"))]
+    assert ("stops" in renamed, "brakes" in renamed) == (True, False)
     home.set_viewport_size({"width": 1280, "height": 720})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ from tsnbench.ui.requests.guard import HEADERS, Guard
 from tsnbench.ui.workspace import Workspace
 
 PAGE = Path(__file__).parent / "page"
+SWITCH_S = 0.0005
+"""After this time a thread lets another one go on: answers of workers pass between two of the texts that the
+server reads itself, and each passes several threads."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -47,6 +51,7 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
     Raises:
         OSError: the port is in use, or there is no such folder.
     """
+    sys.setswitchinterval(SWITCH_S)
     workspace = Workspace(folder)
     jobs, workers = Jobs(workspace.folder), {kind: Worker(kind) for kind in KINDS}
     with socket.socket() as listening:

@@ -26,6 +26,7 @@ const apart = (a, b) => a.x >= b.x + b.width || b.x >= a.x + a.width || a.y >= b
 
 // The share of a line that is within a box that is wider by `aside` on each side (Liang and Barsky).
 function within([x0, y0, x1, y1, aside], box) {
+  if (Math.max(x0, x1) + aside < box.x || Math.min(x0, x1) - aside > box.x + box.width) return 0;
   const [dx, dy] = [x1 - x0, y1 - y0];
   let [from, until] = [0, 1];
   for (const [step, room] of [[-dx, x0 - box.x + aside], [dx, box.x + box.width + aside - x0], [-dy, y0 - box.y + aside], [dy, box.y + box.height + aside - y0]]) {
@@ -47,12 +48,14 @@ export class Labels {
     this.placed = [];
   }
 
-  cost(box) {
+  // What a box costs; no more is added up as soon as this is too much.
+  cost(box, worth, most) {
     const inside = box.x >= this.view.x && box.y >= this.view.y && box.x + box.width <= this.view.x + this.view.width && box.y + box.height <= this.view.y + this.view.height;
-    let sum = inside ? 0 : COST.outside;
+    let sum = worth + (inside ? 0 : COST.outside);
     for (const one of this.placed) if (!apart(one, box)) sum += COST.words;
     for (const one of this.nodes) if (!apart(one, box)) sum += COST.node;
     for (const one of this.lines) {
+      if (sum >= most) return sum;
       const length = within(one, box);
       if (length > 0) sum += COST.line * (0.4 + Math.min(1, length / box.height));
     }
@@ -63,7 +66,7 @@ export class Labels {
     let [found, least] = [null, Infinity];
     boxes.forEach(([box, worth]) => {
       if (worth >= least) return;
-      const cost = worth + this.cost(box);
+      const cost = this.cost(box, worth, least);
       if (cost < least) [found, least] = [box, cost];
     });
     return [found, least];

@@ -23,6 +23,7 @@ export class Picture {
     this.network = network;
     this.layers = Object.fromEntries(["links", "streams", "ports", "loads", "nodes", "names"].map((name) => [name, draw("g", { class: `layer-${name}` })]));
     svg.append(...Object.values(this.layers));
+    this.named = null; // what the names were placed around, and their places
   }
 
   get many() { return this.network.data.nodes.length > PLAIN; }
@@ -187,14 +188,22 @@ export class Picture {
     const nodes = places.map((_, number) => number).filter(seen);
     if (nodes.length > PLAIN) {
       for (const name of ["names", "loads", "ports"]) this.layers[name].replaceChildren();
+      this.named = null;
       return;
     }
     const own = new Set(nodes);
     const links = data.links.map((_, number) => number).filter((number) => own.has(data.links[number].a) || own.has(data.links[number].b));
     const boxes = nodes.map((number) => ({ x: places[number][0] - this.half, y: places[number][1] - this.half, width: 2 * this.half, height: 2 * this.half }));
     const lines = [...links.map((number) => [...places[data.links[number].a], ...places[data.links[number].b], 2 * scale]), ...this.drawn(2 * scale)];
-    const labels = new Labels(scale, view, boxes, lines);
-    this.layers.names.replaceChildren(...nodes.map((number) => this.name(labels, number)).filter(Boolean));
+    // Most edits change no name and no place.
+    const around = JSON.stringify([nodes, nodes.map((number) => data.nodes[number].name), scale, view, boxes, lines]);
+    if (around !== this.named?.around) {
+      const labels = new Labels(scale, view, boxes, lines);
+      this.layers.names.replaceChildren(...nodes.map((number) => this.name(labels, number)).filter(Boolean));
+      this.named = { around, labels, count: labels.placed.length };
+    }
+    const { labels } = this.named;
+    labels.placed.length = this.named.count;
     const close = linkLength / scale >= CLOSE && links.length <= LABELLED;
     this.layers.ports.replaceChildren(...(close ? links.flatMap((number) => this.ports(labels, number)) : []));
     this.layers.loads.replaceChildren(...(links.length <= LABELLED ? links.map((number) => this.load(labels, number, close)).filter(Boolean) : []));
