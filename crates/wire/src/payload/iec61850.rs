@@ -48,8 +48,8 @@ pub struct Goose<'a> {
     pub sequence: u32,
 }
 
-/// One field: its tag, its octets, and what follows. Lengths of up to four octets.
-fn field(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+/// One field: its tag, its octets, whether these are all, and what follows. Lengths of up to four octets.
+fn field(bytes: &[u8]) -> Option<(u8, &[u8], bool, &[u8])> {
     let [tag, length, rest @ ..] = bytes else { return None };
     let (length, rest) = match length {
         0..=0x7f => (usize::from(*length), rest),
@@ -60,20 +60,26 @@ fn field(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
         _ => return None,
     };
     // The last field may be cut by the capture.
+    let whole = length <= rest.len();
     let (value, rest) = rest.split_at(length.min(rest.len()));
-    Some((*tag, value, rest))
+    Some((*tag, value, whole, rest))
 }
 
-/// The field with this tag among those that `bytes` begin with.
-fn find(mut bytes: &[u8], wanted: u8) -> Option<&[u8]> {
+/// The field with this tag among those that `bytes` begin with: its octets, and whether these are all.
+fn find(mut bytes: &[u8], wanted: u8) -> Option<(&[u8], bool)> {
     for _ in 0..MOST_FIELDS {
-        let (tag, value, rest) = field(bytes)?;
+        let (tag, value, whole, rest) = field(bytes)?;
         if tag == wanted {
-            return Some(value);
+            return Some((value, whole));
         }
         bytes = rest;
     }
     None
+}
+
+/// A field without fields in it: a part of a number or of a name is another one.
+fn find_whole(bytes: &[u8], wanted: u8) -> Option<&[u8]> {
+    find(bytes, wanted).filter(|(_, whole)| *whole).map(|(value, _)| value)
 }
 
 /// A number without sign of up to eight octets.
@@ -86,7 +92,7 @@ fn number(value: &[u8]) -> Option<u64> {
 /// The identifier of the application, and the fields of the message with this tag.
 fn message(bytes: &[u8], tag: u8) -> Option<(u16, &[u8])> {
     let [high, low, ..] = *bytes.first_chunk::<HEADER>()?;
-    let (found, fields, _) = field(&bytes[HEADER..])?;
+    let (found, fields, ..) = field(&bytes[HEADER..])?;
     (found == tag).then_some((u16::from_be_bytes([high, low]), fields))
 }
 
@@ -103,18 +109,18 @@ impl<'a> Samples<'a> {
     pub fn each(bytes: &'a [u8]) -> impl Iterator<Item = Self> {
         let read = || {
             let (app_id, fields) = message(bytes, 0x60)?;
-            Some((app_id, number(find(fields, 0x80)?)?, find(fields, 0xa2)?))
+            Some((app_id, number(find_whole(fields, 0x80)?)?, find(fields, 0xa2)?.0))
         };
         let (app_id, asdus, mut rest) = read().unwrap_or((0, 0, &[]));
         let mut left = MOST_FIELDS;
         std::iter::from_fn(move || {
             while left > 0 {
                 left -= 1;
-                let (tag, asdu, after) = field(rest)?;
+                let (tag, asdu, _, after) = field(rest)?;
                 rest = after;
                 if tag == 0x30 {
-                    let count = u16::try_from(number(find(asdu, 0x82)?)?).ok()?;
-                    return Some(Self { app_id, id: find(asdu, 0x80)?, count, asdus });
+                    let count = u16::try_from(number(find_whole(asdu, 0x82)?)?).ok()?;
+                    return Some(Self { app_id, id: find_whole(asdu, 0x80)?, count, asdus });
                 }
             }
             None
@@ -130,10 +136,10 @@ impl<'a> Goose<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let read = || {
             let (app_id, fields) = message(bytes, 0x61)?;
-            let counter = |tag| u32::try_from(number(find(fields, tag)?)?).ok();
+            let counter = |tag| u32::try_from(number(find_whole(fields, tag)?)?).ok();
             Some(Self {
                 app_id,
-                reference: find(fields, 0x80)?,
+                reference: find_whole(fields, 0x80)?,
                 state: counter(0x85)?,
                 sequence: counter(0x86)?,
             })
@@ -152,7 +158,7 @@ mod tests {
         let bytes = [b"\x40\0\0\x20\0\0\0\0\x60\x81\x17\x80\x01\x02\xa2\x12", &asdu[..]].concat();
         let found = Samples { app_id: 0x4000, id: b"MU1", count: 3999, asdus: 2 };
         assert_eq!(Samples::parse(&bytes), Ok(found));
-        for length in 0..HEADER + 17 {
+        for length in 0..HEADER + 19 {
             assert!(Samples::parse(&bytes[..length]).is_err(), "cut to {length}");
         }
         assert!(Goose::parse(&bytes).is_err());
@@ -175,7 +181,7 @@ mod tests {
             b"\0\x01\0\x20\0\0\0\0\x61\x16\x80\x04ref1\x81\x02\x07\xd0\x85\x01\x07\x86\x05\0\xff\xff\xff\xff";
         let found = Goose { app_id: 1, reference: b"ref1", state: 7, sequence: u32::MAX };
         assert_eq!(Goose::parse(bytes), Ok(found));
-        for length in 0..bytes.len() - 5 {
+        for length in 0..bytes.len() {
             assert!(Goose::parse(&bytes[..length]).is_err(), "cut to {length}");
         }
         assert!(
