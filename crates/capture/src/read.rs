@@ -201,15 +201,15 @@ impl<R: Read> Reader<R> {
             return Ok(None);
         };
         let fraction_ns = if nanoseconds { Some(fraction) } else { fraction.checked_mul(1000) };
-        let interface = self.interfaces[0];
-        let link = interface.link.map_err(Error::Link)?;
+        let Interface { link, wrapper, fcs, .. } = self.interfaces[0];
+        let link = link.map_err(Error::Link)?;
         self.frames += 1;
         let t_ns = fraction_ns.map(|ns| i64::from(seconds) * 1_000_000_000 + i64::from(ns));
         let octets = &self.buffer.take(record + length)[record..];
-        if interface.wrapper != Wrapper::None {
-            return Ok(Some(interface.wrapper.open(Packet { t_ns, link, original, octets })));
+        if wrapper != Wrapper::None {
+            return Ok(Some(wrapper.open(Packet { t_ns, link, original, octets })));
         }
-        Ok(Some(packet(t_ns, link, original, octets, interface.fcs)))
+        Ok(Some(packet(t_ns, link, original, octets, fcs)))
     }
 
     /// pcap: the captured octets of the next frame, all of which are in the buffer; seconds, fraction, original octets.
@@ -238,18 +238,18 @@ impl<R: Read> Reader<R> {
         loop {
             let Some((length, frame)) = self.next_frame()? else { return Ok(None) };
             let FrameBlock { t_ns, interface, original, octets, fcs } = frame;
-            let interface = self.interfaces[interface];
-            if !interface.wanted || !self.has_index(interface.link, &self.buffer.octets()[octets.clone()]) {
+            let Interface { link, wrapper, wanted, fcs: usual, .. } = self.interfaces[interface];
+            if !wanted || !self.has_index(link, &self.buffer.octets()[octets.clone()]) {
                 self.buffer.take(length);
                 continue;
             }
-            let link = interface.link.map_err(Error::Link)?;
+            let link = link.map_err(Error::Link)?;
             self.frames += 1;
             let octets = &self.buffer.take(length)[octets];
-            if interface.wrapper != Wrapper::None {
-                return Ok(Some(interface.wrapper.open(Packet { t_ns, link, original, octets })));
+            if wrapper != Wrapper::None {
+                return Ok(Some(wrapper.open(Packet { t_ns, link, original, octets })));
             }
-            return Ok(Some(packet(t_ns, link, original, octets, fcs.unwrap_or(interface.fcs))));
+            return Ok(Some(packet(t_ns, link, original, octets, fcs.unwrap_or(usual))));
         }
     }
 
@@ -332,9 +332,9 @@ impl<R: Read> Reader<R> {
     #[cold]
     fn skip_others(&mut self, big_endian: bool, record: usize) -> Result<(), Error> {
         while let Some((captured, _)) = self.pcap_record(big_endian, record)? {
-            let interface = self.interfaces[0];
+            let Interface { wanted, link, .. } = self.interfaces[0];
             let octets = &self.buffer.octets()[record..record + captured];
-            if interface.wanted && self.has_index(interface.link, octets) {
+            if wanted && self.has_index(link, octets) {
                 break;
             }
             self.buffer.take(record + captured);
@@ -390,6 +390,7 @@ impl<R: Read> Reader<R> {
             _ => Step::Next,
         }
     }
+
     /// Adds an interface that the section describes.
     fn add_interface(&mut self, described: Result<Described, &'static str>) -> Step {
         let Described { mut interface, name, clock } = match described {
