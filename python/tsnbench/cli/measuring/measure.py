@@ -19,8 +19,7 @@ Files = Annotated[
     list[Path] | None,
     argument(
         "FOLDER...",
-        "Run folder, a log of another tool, one capture with TRDP telegrams, or two captures: at the "
-        "talker and at the listener.",
+        "Run folder, a log of another tool, one capture, or two captures: at the talker and at the listener.",
         autocompletion=run_folders,
     ),
 ]
@@ -94,8 +93,8 @@ def measure(
     """Measure delay, jitter and loss of a run folder or of captures.
 
     Captures are two files, at the talker and at the listener, those of --tx and --rx, or two interfaces of
-    one file. For one capture, count its TRDP telegrams. For a log of isochron, netlatency, RTC-Testbench or
-    cyclictest, or a result file of OMNeT++, print its figures.
+    one file. For one capture, print its TRDP telegrams, or else its streams with their missing numbers. For a
+    log of isochron, netlatency, RTC-Testbench or cyclictest, or a result file of OMNeT++, print its figures.
     """
     kinds = figure_kinds(figures, into, names=figure)
     form = form_of(as_json, as_csv)
