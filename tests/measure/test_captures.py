@@ -168,7 +168,7 @@ def test_streams_of_the_other_direction_are_named(ends: tuple[Path, Path], tmp_p
     assert warning.startswith("delays of 1 of 2 streams are negative, down to -")
     assert warning.endswith(
         f" us: {name}; captures of a port have frames of both directions, and these went from the "
-        "receiver's capture to the sender's"
+        "receiver's capture to the sender's: swap the captures for their losses"
     )
 
 

@@ -116,7 +116,8 @@ def _doubts(measures: Measures) -> list[str]:
             found.append(
                 f"delays of {len(negative)} of {len(measures['paths'])} streams are negative, "
                 f"down to {least}: {names}{more}; captures of a port have frames of both "
-                "directions, and these went from the receiver's capture to the sender's"
+                "directions, and these went from the receiver's capture to the sender's: swap the "
+                "captures for their losses"
             )
     return found
 
