@@ -28,6 +28,8 @@ pub struct Counter {
     pub more: u32,
     /// Whether the frame has further messages.
     pub several: bool,
+    /// Whether messages with numbers may be behind the place where the capture cut the frame.
+    pub cut: bool,
 }
 
 /// The number of a frame's first message; `None` if its protocol has none, or is not known.
@@ -43,7 +45,7 @@ pub fn counter(frame: &Dissected<'_>) -> Option<Counter> {
 
 /// The numbers of all messages of a frame, in their order: those of one stream that follow each other are one.
 ///
-/// For frames with [`Counter::several`]: others have at most the one of [`counter`].
+/// For frames with [`Counter::several`] or [`Counter::cut`]: others have at most the one of [`counter`].
 #[must_use]
 pub fn counters(frame: &Dissected<'_>) -> Vec<Counter> {
     let mut found: Vec<Counter> = Vec::new();
@@ -54,10 +56,21 @@ pub fn counters(frame: &Dissected<'_>) -> Vec<Counter> {
             _ => found.push(next),
         }
     };
-    each(frame, &mut add);
+    let Some(first) = counter(frame) else { return found };
+    each(frame, &first, &mut add);
     let several = found.len() > 1 || found.iter().any(|one| one.more > 0);
-    found.iter_mut().for_each(|one| one.several = several);
+    found.iter_mut().for_each(|one| (one.several, one.cut) = (several, first.cut));
     found
+}
+
+/// The format of a frame that the capture cut before its first number, if its other octets tell it.
+#[must_use]
+pub fn cut_before_numbers(frame: &Dissected<'_>) -> Option<Format> {
+    let go_on = || {
+        let samples = rtps::Samples::of(frame.payload).ok()?;
+        samples.go_on(frame.whole_payload()).then_some(Format::Rtps)
+    };
+    (frame.uncaptured > 0 && frame.ports.is_some()).then(go_on).flatten()
 }
 
 /// The number behind those of a counter.
@@ -70,8 +83,7 @@ fn following(counter: &Counter) -> u64 {
 }
 
 /// Calls `see` for each numbered message of a frame of a format that may have several, and for the only one of others.
-fn each(frame: &Dissected<'_>, see: &mut impl FnMut(Counter)) {
-    let Some(first) = counter(frame) else { return };
+fn each(frame: &Dissected<'_>, first: &Counter, see: &mut impl FnMut(Counter)) {
     let bytes = frame.payload;
     let from = frame.ports.map_or(0, |ports| addresses(frame.network, ports));
     let mut add = |counter: Option<Counter>| {
@@ -81,21 +93,32 @@ fn each(frame: &Dissected<'_>, see: &mut impl FnMut(Counter)) {
     };
     match first.format {
         Format::Rtps => rtps_samples(bytes).for_each(|found| add(of_sample(&found))),
-        Format::SomeIp => someip_messages(frame).for_each(|found| add(of_call(&found))),
+        Format::SomeIp => {
+            let messages = someip::Messages::of(bytes, frame.whole_payload());
+            messages.into_iter().flatten().filter(is_numbered).for_each(|found| add(of_call(&found)));
+        }
         Format::Uadp => {
             let _ = uadp::Repr::each(bytes, |found| add(of_data_sets(&found)));
         }
         Format::SampledValues => Samples::each(bytes).for_each(|found| add(of_asdu(&found))),
         Format::EtherCat => {
             let more = ethercat::Repr::parse(bytes).map_or(0, |found| found.more);
-            see(Counter { more, ..first });
+            see(Counter { more, ..*first });
         }
-        _ => see(first),
+        _ => see(*first),
     }
 }
 
 fn made(format: Format, stream: u128, number: impl Into<u64>) -> Option<Counter> {
-    Some(Counter { format, stream, addressed: false, number: number.into(), more: 0, several: false })
+    Some(Counter {
+        format,
+        stream,
+        addressed: false,
+        number: number.into(),
+        more: 0,
+        several: false,
+        cut: false,
+    })
 }
 
 fn of_ethernet(frame: &Dissected<'_>) -> Option<Counter> {
@@ -110,7 +133,8 @@ fn of_ethernet(frame: &Dissected<'_>) -> Option<Counter> {
         EtherType::PTP => of_ptp(bytes),
         iec61850::SAMPLED_VALUES => {
             let found = Samples::parse(bytes).ok()?;
-            Some(Counter { several: found.asdus > 1, ..of_asdu(&found)? })
+            let cut = frame.uncaptured > 0 && (Samples::each(bytes).count() as u64) < found.asdus;
+            Some(Counter { several: found.asdus > 1, cut, ..of_asdu(&found)? })
         }
         iec61850::GOOSE => {
             let found = Goose::parse(bytes).ok()?;
@@ -120,9 +144,10 @@ fn of_ethernet(frame: &Dissected<'_>) -> Option<Counter> {
         ethercat::ETHER_TYPE => {
             let found = ethercat::Repr::parse(bytes).ok()?;
             let counter = made(Format::EtherCat, 0, found.index)?;
-            Some(Counter { addressed: true, several: found.more > 0, ..counter })
+            let cut = frame.uncaptured > 0 && found.go_on;
+            Some(Counter { addressed: true, several: found.more > 0, cut, ..counter })
         }
-        uadp::ETHER_TYPE => of_uadp(bytes),
+        uadp::ETHER_TYPE => of_uadp(frame),
         _ => None,
     }
 }
@@ -141,15 +166,16 @@ fn of_asdu(found: &Samples<'_>) -> Option<Counter> {
     made(Format::SampledValues, named(found.app_id, found.id), found.count)
 }
 
-fn of_uadp(bytes: &[u8]) -> Option<Counter> {
+fn of_uadp(frame: &Dissected<'_>) -> Option<Counter> {
     let mut messages = 0;
     let mut first = None;
-    uadp::Repr::each(bytes, |found| {
+    let go_on = uadp::Repr::each(frame.payload, |found| {
         messages += 1;
         first.get_or_insert(found);
     })
     .ok()?;
-    Some(Counter { several: messages > 1, ..of_data_sets(&first?)? })
+    let cut = frame.uncaptured > 0 && go_on;
+    Some(Counter { several: messages > 1, cut, ..of_data_sets(&first?)? })
 }
 
 fn of_data_sets(found: &uadp::Repr) -> Option<Counter> {
@@ -167,11 +193,9 @@ fn of_sample(found: &rtps::Repr) -> Option<Counter> {
     made(Format::Rtps, found.writer, found.number)
 }
 
-/// The numbered messages of SOME/IP in a datagram.
-fn someip_messages<'a>(frame: &Dissected<'a>) -> impl Iterator<Item = someip::Repr> + use<'a> {
-    let whole = frame.payload.len().saturating_add(frame.uncaptured as usize);
-    let messages = someip::Messages::of(frame.payload, whole);
-    messages.into_iter().flatten().filter(|found| found.session > 0)
+/// Whether the messages of SOME/IP have numbers.
+fn is_numbered(found: &someip::Repr) -> bool {
+    found.session > 0
 }
 
 fn of_call(found: &someip::Repr) -> Option<Counter> {
@@ -200,17 +224,22 @@ fn of_datagram(frame: &Dissected<'_>) -> Option<Counter> {
             let found = ethernet_ip::Repr::parse(bytes).ok()?;
             made(Format::EthernetIp, found.connection.into(), found.number)
         }
-        (_, uadp::UDP_PORT) => of_uadp(bytes),
+        (_, uadp::UDP_PORT) => of_uadp(frame),
         (_, port) if ptp::UDP_PORTS.contains(&port) => of_ptp(bytes),
         _ if bytes.starts_with(b"RTPS") => {
             let mut samples = rtps_samples(bytes);
             let first = of_sample(&samples.next()?)?;
-            Some(Counter { several: samples.next().is_some(), ..first })
+            let several = samples.next().is_some();
+            let cut = frame.uncaptured > 0
+                && rtps::Samples::of(bytes).is_ok_and(|samples| samples.go_on(frame.whole_payload()));
+            Some(Counter { several, cut, ..first })
         }
         _ => {
-            let mut messages = someip_messages(frame);
-            let first = of_call(&messages.next()?)?;
-            Some(Counter { several: messages.next().is_some(), ..first })
+            let messages = someip::Messages::of(bytes, frame.whole_payload()).ok()?;
+            let cut = messages.go_on;
+            let mut numbered = messages.filter(is_numbered);
+            let first = of_call(&numbered.next()?)?;
+            Some(Counter { several: numbered.next().is_some(), cut, ..first })
         }
     }?;
     Some(Counter { stream: found.stream ^ addresses(frame.network, (from, to)), ..found })

@@ -141,6 +141,20 @@ impl<'a> Dissected<'a> {
         redundancy::find(self.bytes.get(begin..)?, self.uncaptured == 0)
     }
 
+    /// The frame as it looks in a capture that keeps the first `octets` octets of its packet.
+    #[must_use]
+    pub fn cut_to(&self, octets: usize) -> Self {
+        let off = self.packet.len().saturating_sub(octets);
+        let begin = |part: &'a [u8]| &part[..part.len().saturating_sub(off)];
+        let uncaptured = self.uncaptured.saturating_add(u32::try_from(off).unwrap_or(u32::MAX));
+        Self { packet: begin(self.packet), payload: begin(self.payload), uncaptured, ..*self }
+    }
+
+    /// Octets of the payload on the link, also those that the capture lacks.
+    pub(crate) fn whole_payload(&self) -> usize {
+        self.payload.len().saturating_add(self.uncaptured as usize)
+    }
+
     fn take_trailer_off(&mut self) {
         if self.uncaptured == 0
             && let Some((_, before)) = redundancy::trailer(self.packet)

@@ -92,5 +92,5 @@ fn data_set_begin(frame: &Dissected<'_>) -> Option<usize> {
 
 /// Octets of the datagram before the capture truncated it.
 fn length(frame: &Dissected<'_>) -> usize {
-    frame.payload.len().saturating_add(frame.uncaptured as usize)
+    frame.whole_payload()
 }

@@ -123,6 +123,16 @@ fn finish(
     let mut source = Source { kind: "captures", ..Source::default() };
     sides.tx.describe(&mut source);
     sides.rx.describe(&mut source);
+    for side in [&sides.tx, &sides.rx] {
+        let cut = streams.cut_frames(side.end());
+        if cut > 0 {
+            source.warnings.push(format!(
+                "{}: the capture cut {cut} frames between their messages: messages behind the cut do not count, and \
+                 streams of such frames have no count of missing numbers if numbers are missing",
+                side.files()
+            ));
+        }
+    }
     source.formats = streams.formats();
     source.identified = streams.identified();
     source.ignored.unreadable_frames = sides.tx.unreadable() + sides.rx.unreadable();

@@ -71,10 +71,14 @@ pub(super) fn probe(tx: &[CaptureFile], rx: &[CaptureFile]) -> Result<Probed, Er
     };
     let mut notes: FxHashMap<FlowKey, StreamEvidence> = FxHashMap::default();
     let mut contents = Contents::new(hash_octets);
+    let mut message_octets = usize::MAX;
     for (paths, side) in [(tx, 0), (rx, 1)] {
         read_beginning(paths, |frame, _| {
             let key = FlowKey::of(frame, visible);
             let found = counter(frame).filter(|_| !matches!(key, FlowKey::Tsnbench(_)));
+            if found.is_some_and(|found| found.cut) {
+                message_octets = message_octets.min(frame.packet.len());
+            }
             let all = if found.is_some_and(|found| found.several) { counters(frame) } else { Vec::new() };
             contents.see(frame, &key, side, 0);
             notes.entry(key).or_default().see(frame, side, all.first().copied().or(found));
@@ -87,7 +91,7 @@ pub(super) fn probe(tx: &[CaptureFile], rx: &[CaptureFile]) -> Result<Probed, Er
     }
     let formats: FxHashMap<FlowKey, Numbering> =
         notes.iter().map(|(key, notes)| (key.clone(), notes.numbering())).collect();
-    let known = Known { visible, formats, aliases: contents.aliases(), hash_octets };
+    let known = Known { visible, formats, aliases: contents.aliases(), hash_octets, message_octets };
     let ahead_ns = clocks(tx, rx, &known)?;
     Ok(Probed { known, ahead_ns })
 }

@@ -109,6 +109,16 @@ impl Side {
         self.captures.first().filter(|_| empty).map(|capture| &capture.file)
     }
 
+    pub(super) fn end(&self) -> End {
+        self.end
+    }
+
+    /// The files, for messages.
+    pub(super) fn files(&self) -> String {
+        let names: Vec<String> = self.captures.iter().map(|capture| capture.file.to_string()).collect();
+        names.join(", ")
+    }
+
     pub(super) fn unreadable(&self) -> u64 {
         self.captures.iter().map(|capture| capture.unreadable).sum()
     }

@@ -10,8 +10,9 @@ use crate::pair::{FrameSink, Path};
 use crate::report::{Identification, Ignored};
 use crate::statistics::path_statistics::PathOptions;
 use crate::statistics::scale::Scale;
-use rustc_hash::FxHashMap;
-use tsn_wire::counter::counters;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::hash::BuildHasher;
+use tsn_wire::counter::{Counter, counters, cut_before_numbers};
 use tsn_wire::dissect::Dissected;
 use tsn_wire::recognise::{self, Format};
 use tsn_wire::telegram;
@@ -30,6 +31,9 @@ pub(super) struct Known {
     pub(super) aliases: FxHashMap<FlowKey, FlowKey>,
     /// Number of octets of a packet that both sides have captured.
     pub(super) hash_octets: usize,
+    /// The octets of a packet in which messages behind the first one count: those that every frame has that a capture
+    /// cut between its messages.
+    pub(super) message_octets: usize,
 }
 
 struct Stream {
@@ -40,6 +44,8 @@ struct Stream {
     by_content: ByContent,
     /// The numbers of copies at each side, for frames that only their hash identifies.
     copies: [RecentNumbers; 2],
+    /// Addresses and format: what the streams of one frame have in common.
+    origin: u64,
     /// Whether the sending side observed the stream.
     sent: bool,
     /// Frames that arrived before the sending side observed the stream.
@@ -57,6 +63,10 @@ pub(super) struct Streams {
     /// Streams of our own payload by their numbers, where those are small.
     own: Vec<Option<u32>>,
     all: Vec<Stream>,
+    /// Origins with frames that were cut between their messages.
+    cut: FxHashSet<u64>,
+    /// Such frames of each side.
+    cut_frames: [u64; 2],
     /// What identifies the further messages of the last frame.
     further: Vec<(u32, Number)>,
     /// The last frame's stream of each side: the next frame is often of the same stream.
@@ -74,6 +84,8 @@ impl Streams {
             by_key: FxHashMap::default(),
             own: Vec::new(),
             all: Vec::new(),
+            cut: FxHashSet::default(),
+            cut_frames: [0; 2],
             further: Vec::new(),
             last: [None, None],
             paths: 0,
@@ -104,6 +116,13 @@ impl Streams {
         let stream = &mut self.all[place as usize];
         let Numbering { format, frames_per_cycle, scale } = stream.numbering;
         if format == Format::Unknown {
+            if frame.uncaptured > 0
+                && counter.is_none()
+                && let Some(format) = cut_before_numbers(frame)
+            {
+                self.cut_frames[end as usize] += 1;
+                self.cut.insert(origin(frame, format));
+            }
             let copies = &mut stream.copies[end as usize];
             let number = match frame.redundancy() {
                 Some(found) if copies.repeats(found.number) => Number::Copy,
@@ -121,20 +140,28 @@ impl Streams {
             let hash = frame.invariant_hash(self.known.hash_octets);
             return (place, if format == Format::Ptp { number } else { Some(hash) }.into());
         }
-        if counter.is_some_and(|counter| counter.several) {
-            return (place, self.identify_several(frame, place, end));
+        if let Some(counter) = counter.filter(|counter| counter.several || counter.cut) {
+            return (place, self.identify_several(frame, &counter, place, end));
         }
         (place, stream.consecutive(number, 0, end))
     }
 
     /// What identifies the first of a frame's messages, whose stream is known; and the others, which are kept.
     #[cold]
-    fn identify_several(&mut self, frame: &Dissected<'_>, first: u32, end: End) -> Number {
+    fn identify_several(&mut self, frame: &Dissected<'_>, first: &Counter, stream: u32, end: End) -> Number {
+        if first.cut {
+            self.cut_frames[end as usize] += 1;
+            self.known.message_octets = self.known.message_octets.min(frame.packet.len());
+        }
+        let (all, cut) = self.known.messages(frame, first);
+        if cut {
+            self.cut.insert(self.all[stream as usize].origin);
+        }
         let mut found = Number::Missing;
-        let mut known = vec![first];
-        for (at, counter) in counters(frame).into_iter().enumerate() {
+        let mut known = vec![stream];
+        for (at, counter) in all.into_iter().enumerate() {
             let place = match at {
-                0 => first,
+                0 => stream,
                 _ => self.look_up(FlowKey::counted(&counter, frame, self.known.visible), frame, end),
             };
             let stream = &mut self.all[place as usize];
@@ -210,6 +237,7 @@ impl Streams {
             numbers: WholeNumbers::default(),
             by_content: ByContent::default(),
             copies: Default::default(),
+            origin: origin(frame, numbering.format),
             sent: false,
             rx_only: 0,
         });
@@ -310,10 +338,19 @@ impl Streams {
         found
     }
 
+    /// Frames of one side that were cut between their messages.
+    pub(super) fn cut_frames(&self, end: End) -> u64 {
+        self.cut_frames[end as usize]
+    }
+
     /// The streams that the sending side saw; the others are counted as ignored.
     pub(super) fn into_paths(self, ignored: &mut Ignored) -> Vec<(String, Numbering, Path)> {
         let mut paths: Vec<(String, Numbering, Path)> = Vec::new();
-        for stream in self.all {
+        for mut stream in self.all {
+            if stream.path.statistics.never_sent > 0 && self.cut.contains(&stream.origin) {
+                // The numbers may be behind the cut.
+                stream.numbering.scale.is_sequence = false;
+            }
             if !stream.sent {
                 ignored.rx_only_streams += 1;
                 ignored.rx_only_frames += stream.rx_only;
@@ -324,6 +361,24 @@ impl Streams {
         paths.sort_by_key(|(_, _, path)| path.options.path);
         paths
     }
+}
+
+impl Known {
+    /// The messages of a frame as far as both sides have captured them, and whether others may be behind the cut.
+    fn messages(&self, frame: &Dissected<'_>, first: &Counter) -> (Vec<Counter>, bool) {
+        let shown = frame.cut_to(self.message_octets);
+        let mut all = counters(&shown);
+        let cut = all.first().is_none_or(|found| found.cut);
+        if all.is_empty() {
+            all.push(*first);
+        }
+        (all, cut)
+    }
+}
+
+/// A hash of what the streams of one frame have in common.
+fn origin(frame: &Dissected<'_>, format: Format) -> u64 {
+    FxBuildHasher.hash_one((format, frame.source(), frame.destination(), frame.ports))
 }
 
 impl Stream {

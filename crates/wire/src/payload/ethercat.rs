@@ -17,7 +17,7 @@ use crate::{Error, EtherType};
 /// The type of these frames.
 pub const ETHER_TYPE: EtherType = EtherType(0x88a4);
 /// Datagrams that are looked at.
-const MOST_DATAGRAMS: usize = 128;
+const MOST_DATAGRAMS: u32 = 128;
 
 /// The fields of a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Repr {
     pub address: u32,
     /// How many datagrams follow, if the index of each is the one after that of the datagram before it; 0 otherwise.
     pub more: u32,
+    /// Whether datagrams follow behind the captured octets.
+    pub go_on: bool,
     /// Sum of the working counters of all datagrams that were captured.
     pub working_counter: u32,
 }
@@ -46,7 +48,7 @@ impl Repr {
             return Err(Error::Not("an EtherCAT frame with datagrams"));
         }
         let (mut sum, mut datagrams): (u32, u32) = (0, 0);
-        let mut consecutive = true;
+        let (mut consecutive, mut go_on) = (true, true);
         let mut rest = &bytes[2..];
         for _ in 0..MOST_DATAGRAMS {
             let Some((datagram, after)) = rest.split_first_chunk::<10>() else { break };
@@ -54,9 +56,10 @@ impl Repr {
             datagrams += 1;
             let size = u16::from_le_bytes(octets(datagram, 6));
             let data = usize::from(size & 0x07ff);
+            go_on = size & 0x8000 != 0;
             let Some(counter) = after.get(data..data + 2) else { break };
             sum = sum.saturating_add(u32::from(u16::from_le_bytes(octets(counter, 0))));
-            if size & 0x8000 == 0 {
+            if !go_on {
                 break;
             }
             rest = &after[data + 2..];
@@ -66,6 +69,7 @@ impl Repr {
             index: found[3],
             address: u32::from_le_bytes(octets(found, 4)),
             more: if consecutive { datagrams.saturating_sub(1) } else { 0 },
+            go_on: go_on && datagrams < MOST_DATAGRAMS,
             working_counter: sum,
         })
     }
@@ -80,9 +84,14 @@ mod tests {
         let first = b"\x0c\xff\0\0\0\x01\x02\x80\0\0ab\x03\0";
         let second = b"\x07\x01\0\0\x10\x09\x01\0\0\0c\x04\0";
         let bytes = [b"\x1b\x10", &first[..], second].concat();
-        let repr = Repr { command: 12, index: 255, address: 0x0100_0000, more: 0, working_counter: 7 };
+        let repr =
+            Repr { command: 12, index: 255, address: 0x0100_0000, more: 0, go_on: false, working_counter: 7 };
         assert_eq!(Repr::parse(&bytes), Ok(repr));
-        assert_eq!(Repr::parse(&bytes[..20]), Ok(Repr { working_counter: 3, ..repr }), "cut by the capture");
+        assert_eq!(
+            Repr::parse(&bytes[..20]),
+            Ok(Repr { go_on: true, working_counter: 3, ..repr }),
+            "cut by the capture"
+        );
         let mut next = bytes.clone();
         next[17] = 0;
         assert_eq!(Repr::parse(&next).map(|found| found.more), Ok(1), "index 0 follows 255");

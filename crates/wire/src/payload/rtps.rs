@@ -15,10 +15,13 @@ use super::{head, octets};
 use crate::Error;
 
 const HEADER: usize = 20;
+const PAD: u8 = 0x01;
+const INFO_TS: u8 = 0x09;
 const INFO_SOURCE: u8 = 0x0c;
 const DATA: u8 = 0x15;
 const DATA_FRAG: u8 = 0x16;
-/// Octets of a submessage's elements up to its number.
+/// Octets of a submessage's header, and of its elements up to its number.
+const SUBMESSAGE: usize = 4;
 const NUMBERED: usize = 20;
 /// Submessages that are looked at.
 const MOST_SUBMESSAGES: usize = 64;
@@ -40,6 +43,8 @@ pub struct Samples<'a> {
     prefix: [u8; 12],
     rest: &'a [u8],
     left: usize,
+    /// Octets of the message before the next submessage, as far as the captured ones tell.
+    before: usize,
 }
 
 impl<'a> Samples<'a> {
@@ -52,7 +57,14 @@ impl<'a> Samples<'a> {
         if found[..4] != *b"RTPS" {
             return Err(Error::Not("an RTPS message"));
         }
-        Ok(Self { prefix: octets(found, 8), rest: &bytes[HEADER..], left: MOST_SUBMESSAGES })
+        Ok(Self { prefix: octets(found, 8), rest: &bytes[HEADER..], left: MOST_SUBMESSAGES, before: HEADER })
+    }
+
+    /// Whether data may be behind the captured octets of a message of `whole` octets.
+    #[must_use]
+    pub fn go_on(mut self, whole: usize) -> bool {
+        while self.next().is_some() {}
+        self.left > 0 && whole.saturating_sub(self.before) >= SUBMESSAGE + NUMBERED
     }
 }
 
@@ -65,13 +77,21 @@ impl Iterator for Samples<'_> {
             let ([kind, flags, size @ ..], elements) = self.rest.split_first_chunk::<4>()?;
             let little = flags & 1 != 0;
             let size = if little { u16::from_le_bytes(*size) } else { u16::from_be_bytes(*size) };
-            // 0: the submessage reaches to the end of the message.
-            let size = if size == 0 { elements.len() } else { usize::from(size) };
+            // 0: the submessage reaches to the end of the message, if its kind always has elements.
+            let to_the_end = size == 0 && !matches!(*kind, PAD | INFO_TS);
+            let size = if to_the_end { usize::MAX } else { usize::from(size) };
             self.rest = elements.get(size..).unwrap_or_default();
-            match *kind {
-                INFO_SOURCE => self.prefix = octets(elements, 8),
-                DATA | DATA_FRAG => return data(*kind, self.prefix, little, elements),
-                _ => {}
+            let found = match *kind {
+                INFO_SOURCE => {
+                    self.prefix = octets(elements.first_chunk::<20>()?, 8);
+                    None
+                }
+                DATA | DATA_FRAG => Some(data(*kind, self.prefix, little, elements)?),
+                _ => None,
+            };
+            self.before = self.before.saturating_add(SUBMESSAGE).saturating_add(size);
+            if found.is_some() {
+                return found;
             }
         }
         None
@@ -132,6 +152,27 @@ mod tests {
             assert!(samples(&message[..length]).is_empty(), "cut to {length}");
         }
         assert!(samples(&[HEAD, time].concat()).is_empty(), "no data");
+        let without_time = b"\x09\x03\0\0";
+        assert_eq!(samples(&[HEAD, without_time, &little(2)].concat()), [repr], "a time without octets");
         assert!(Samples::of(&[b"RTPX", &message[4..]].concat()).is_err());
+    }
+
+    #[test]
+    fn data_may_be_behind_the_cut_where_they_have_room() {
+        let two = [HEAD, &little(2), &little(3)].concat();
+        let go_on = |length: usize, whole: usize| Samples::of(&two[..length]).unwrap().go_on(whole);
+        // Each sample has 28 octets, and its number ends with the 24th.
+        for (length, whole, expected) in [
+            (44, 48, false),
+            (44, 71, false),
+            (44, 72, true),
+            (71, 76, true),
+            (72, 76, false),
+            (43, 48, true),
+        ] {
+            assert_eq!(go_on(length, whole), expected, "{length} of {whole}");
+        }
+        let to_the_end = [HEAD, b"\x15\x05\0\0", &little(2)[4..24]].concat();
+        assert!(!Samples::of(&to_the_end).unwrap().go_on(1_400));
     }
 }

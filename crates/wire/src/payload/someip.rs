@@ -36,7 +36,11 @@ pub struct Repr {
 
 /// The messages of a datagram, one after the other.
 #[derive(Clone, Debug)]
-pub struct Messages<'a>(&'a [u8]);
+pub struct Messages<'a> {
+    rest: &'a [u8],
+    /// Whether messages follow behind the captured octets.
+    pub go_on: bool,
+}
 
 impl<'a> Messages<'a> {
     /// Begins with the first message of a datagram of `whole` octets, of which `bytes` were captured.
@@ -57,7 +61,7 @@ impl<'a> Messages<'a> {
         if begin != whole && begin.saturating_add(HEADER) > whole {
             return Err(other);
         }
-        Ok(Self(bytes))
+        Ok(Self { rest: bytes, go_on: begin != whole })
     }
 }
 
@@ -65,8 +69,8 @@ impl Iterator for Messages<'_> {
     type Item = Repr;
 
     fn next(&mut self) -> Option<Repr> {
-        let found = self.0.first_chunk::<HEADER>()?;
-        self.0 = self.0.get(octets_of(found)..).unwrap_or_default();
+        let found = self.rest.first_chunk::<HEADER>()?;
+        self.rest = self.rest.get(octets_of(found)..).unwrap_or_default();
         Some(Repr {
             service: u16::from_be_bytes(octets(found, 0)),
             method: u16::from_be_bytes(octets(found, 2)),

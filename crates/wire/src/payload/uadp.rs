@@ -69,11 +69,12 @@ impl Repr {
         first.ok_or(Error::Not("a numbered UADP message"))
     }
 
-    /// Reads the number of the group, or else those of all data set messages.
+    /// Reads the number of the group, or else those of all data set messages. Returns whether data set messages follow
+    /// behind the captured octets.
     ///
     /// # Errors
     /// The octets are not such a message of data, or it has no number, or it is encrypted before its number.
-    pub fn each(bytes: &[u8], mut see: impl FnMut(Self)) -> Result<(), Error> {
+    pub fn each(bytes: &[u8], mut see: impl FnMut(Self)) -> Result<bool, Error> {
         let mut fields = Fields(bytes);
         let flags = fields.number(1)?;
         if flags & 15 != 1 {
@@ -113,23 +114,24 @@ impl Repr {
         if let Some(number) = counted {
             let writer = writer(0).filter(|_| found.group.is_none());
             see(Self { number, writer, ..found });
-            return Ok(());
+            return Ok(false);
         }
         let messages = (writers.len() / 2).max(1);
         let Some(sizes) = data_set_sizes(&mut fields, first, second, messages)? else { return Err(other) };
         let number = data_set_number(&mut fields.clone())?.ok_or(other)?;
         see(Self { number, writer: writer(0), ..found });
         for (place, size) in (1..).zip(sizes.as_chunks().0) {
-            // The capture may have cut off the others.
-            if fields.take(u16::from_le_bytes(*size).into()).is_err() {
+            if place == messages {
                 break;
             }
-            let number = data_set_number(&mut fields.clone()).ok().flatten();
-            if let Some(number) = number.filter(|_| place < messages) {
+            // The capture may have cut off the others.
+            let next = fields.take(u16::from_le_bytes(*size).into());
+            let Ok(number) = next.and_then(|_| data_set_number(&mut fields.clone())) else { return Ok(true) };
+            if let Some(number) = number {
                 see(Self { number, writer: writer(place), ..found });
             }
         }
-        Ok(())
+        Ok(false)
     }
 }
 
@@ -219,10 +221,10 @@ mod tests {
         let several = b"\x51\x2a\x03\x07\0\x08\0\x09\0\x04\0\x05\0\x01\0\x09\x05\0x\x89\x01\x09\0x\x01";
         let numbers = |bytes: &[u8]| {
             let mut found = Vec::new();
-            Repr::each(bytes, |one| found.push((one.writer, one.number))).map(|()| found)
+            Repr::each(bytes, |one| found.push((one.writer, one.number))).map(|go_on| (found, go_on))
         };
-        assert_eq!(numbers(several), Ok(vec![(Some(7), 5), (Some(8), 9)]));
-        assert_eq!(numbers(&several[..20]), Ok(vec![(Some(7), 5)]), "cut by the capture");
+        assert_eq!(numbers(several), Ok((vec![(Some(7), 5), (Some(8), 9)], false)));
+        assert_eq!(numbers(&several[..20]), Ok((vec![(Some(7), 5)], true)), "cut by the capture");
         let (bytes, _) = table[2];
         for length in 0..bytes.len() {
             assert!(Repr::parse(&bytes[..length]).is_err(), "cut to {length}");
