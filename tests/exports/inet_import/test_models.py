@@ -130,6 +130,47 @@ def test_other_applications_and_what_bridges_do_otherwise() -> None:
     plan_of(text)
 
 
+RING = """network Ring {
+    submodules: a: TsnDevice; b: TsnDevice; c: TsnDevice; s[3]: TsnSwitch;
+    connections: a.ethg++ <--> Eth1G <--> s[0].ethg++; b.ethg++ <--> Eth1G <--> s[1].ethg++;
+        c.ethg++ <--> Eth1G <--> s[2].ethg++;
+        for i=0..2 { s[i].ethg++ <--> Eth1G <--> s[(i+1)%3].ethg++; }
+}"""
+GROUP = """[General]
+network = Ring
+sim-time-limit = 1ms
+*.a.numApps = 1
+*.a.app[0].typename = "UdpSourceApp"
+*.a.app[0].io.destAddress = "224.0.0.1"
+*.a.app[0].io.destPort = 1
+*.a.app[0].source.packetLength = 100B
+*.a.app[0].source.productionInterval = 1ms
+*.{b,c}.numApps = 1
+*.{b,c}.app[0].typename = "UdpSinkApp"
+*.{b,c}.app[0].io.multicastAddresses = ["224.0.0.1"]
+*.{b,c}.app[0].io.localPort = 1
+*.s[0].macTable.forwardingTable = [TO-b, {address: "224.0.0.1", interface: "eth2"}]
+*.s[1].macTable.forwardingTable = [{address: "224.0.0.1", interface: "eth0"}]
+*.s[2].macTable.forwardingTable = [{address: "224.0.0.1", interface: "eth0"}, FROM-c]
+"""
+
+
+@pytest.mark.parametrize("detour", [False, True])
+def test_tables_that_lead_a_group_over_longer_paths_are_listed(detour: bool, tmp_path: Path) -> None:
+    # The switches are a ring: b is reached from its own switch, or from that of c.
+    short, long = ('{address: "224.0.0.1", interface: "eth1"}', "")[:: -1 if detour else 1]
+    text = GROUP.replace("TO-b, ", f"{short}, " if short else "").replace(
+        ", FROM-c", f", {long}" if long else ""
+    )
+    (tmp_path / "omnetpp.ini").write_text(text, encoding="utf-8")
+    (tmp_path / "ring.ned").write_text(RING, encoding="utf-8")
+    found = scenario(tmp_path / "omnetpp.ini").text
+    assert line(found, "a:").startswith("a: {from: a, to: [b, c]")
+    lost = "#   omnetpp.ini:14: paths to the group 224.0.0.1; written: the shortest ones"
+    assert (lost in found) == detour
+    assert ("Not taken" in found) == detour
+
+
 def test_a_folder_gets_all_files_or_none(tmp_path: Path) -> None:
     (tmp_path / "kept.txt").write_text("mine", encoding="utf-8")
     (tmp_path / "scenario.yaml").write_text("mine", encoding="utf-8")
