@@ -171,6 +171,17 @@ def test_tables_that_lead_a_group_over_longer_paths_are_listed(detour: bool, tmp
     assert ("Not taken" in found) == detour
 
 
+def test_streams_to_one_group_get_addresses_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "ring.ned").write_text(RING, encoding="utf-8")
+    one = GROUP.replace("TO-b, ", "").replace(", FROM-c", "")
+    two = one.replace("*.a.numApps = 1", "*.a.numApps = 2").replace("*.a.app[0]", "*.a.app[*]")
+    for text, begin, is_written in ((one, "a:", True), (two, "a-app1:", False)):
+        (tmp_path / "omnetpp.ini").write_text(text, encoding="utf-8")
+        found = scenario(tmp_path / "omnetpp.ini").text
+        assert ("address: 224.0.0.1" in line(found, begin)) == is_written
+        assert ("a group address of several streams" in found) != is_written
+
+
 def test_a_folder_gets_all_files_or_none(tmp_path: Path) -> None:
     (tmp_path / "kept.txt").write_text("mine", encoding="utf-8")
     (tmp_path / "scenario.yaml").write_text("mine", encoding="utf-8")
