@@ -217,10 +217,10 @@ lock:
 	  uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
 	    --constraints requirements/build.lock requirements/$$part.in --output-file requirements/$$part.lock; done
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
-	  --constraints requirements/build.lock --extra exact --extra netconf --extra ui --extra lsp --extra study \
+	  --constraints requirements/build.lock --extra exact --extra netconf --extra ui --extra lsp --extra study --extra excel \
 	  pyproject.toml --output-file requirements/run.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
-	  --constraints requirements/run.lock --extra netconf --extra ui --extra lsp \
+	  --constraints requirements/run.lock --extra netconf --extra ui --extra lsp --extra excel \
 	  pyproject.toml --output-file requirements/slim.lock
 
 # What runs guests with a Linux kernel of their own; the kernel itself is downloaded when it is needed.

@@ -37,6 +37,7 @@ __all__ = [
     "matplotlib",
     "ncclient",
     "numpy",
+    "openpyxl",
     "optuna",
     "pandas",
     "paramiko",
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     import ncclient.operations
     import ncclient.transport.errors
     import numpy
+    import openpyxl
     import optuna
     import ortools.sat.python.cp_model as cp_model
     import pandas
@@ -117,6 +119,7 @@ else:
     matplotlib = Lazy("matplotlib")
     ncclient = Lazy("ncclient")
     numpy = Lazy("numpy")
+    openpyxl = Lazy("openpyxl")
     optuna = Lazy("optuna")
     pandas = Lazy("pandas")
     paramiko = Lazy("paramiko")

@@ -97,6 +97,8 @@ OPTIONS = (
     Option("import tsnkit {} TOPO", suffix=".csv"),
     Option("import tsnkit TASK {}", suffix=".csv"),
     Option("import inet {}", suffix=".ini"),
+    Option("import matrix {}", suffix=".csv"),
+    Option("import matrix {}", kinds=UNREADABLE, suffix=".xlsx"),
     Option("measure {}"),
     Option("measure --stages {}", kinds=UNREADABLE),
     Option("measure --tx {} --rx CAPTURE", suffix=".pcap"),

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+
+LONGEST_NAME = 58
+"""Characters of a name, so that a number behind it has room."""
+RESERVED = {
+    *("all", "bridges", "default", "record", "within", "gptp", "ptp", "none", "table"),
+    *("true", "false", "null"),
+}
+"""Words that a scenario or YAML reads in another way."""
 
 
 @dataclass
@@ -21,6 +31,39 @@ class Notes:
         for what, having in self.found.items():
             more = f" and {len(having) - 4} more" if len(having) > 4 else ""
             yield f"  {what}: {', '.join(having[:4])}{more}"
+
+
+def valid_name(text: str, taken: set[str], instead: str) -> str:
+    """A name of a scenario from a text of another tool; names that are taken get a number."""
+    word = re.sub(r"[^A-Za-z0-9_.+-]+", "-", text.replace("[", "").replace("]", "")).strip("-.")
+    if not re.match(r"[A-Za-z]", word):
+        word = f"{instead}-{word}".strip("-")
+    word = re.sub("--+", "-", word)[:LONGEST_NAME].rstrip("-.")
+    if word.lower() in RESERVED:
+        word += "-1"
+    found, number = word, 2
+    while found in taken:
+        found, number = f"{word}-{number}", number + 1
+    taken.add(found)
+    return found
+
+
+def duration(seconds: Fraction) -> str:
+    """A time in the largest unit in which it is a whole number; rounded to ns."""
+    ns = round(seconds * 10**9)
+    for unit, factor in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if ns % factor == 0:
+            return f"{ns // factor} {unit}"
+    return f"{ns} ns"
+
+
+def rate(bps: Fraction | int) -> str:
+    """A rate in the largest unit in which it is short and exact; rounded to bit/s."""
+    whole = round(bps)
+    for unit, factor in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
+        if whole >= factor and whole % (factor // 100) == 0:
+            return f"{float(Fraction(whole, factor)):.12g} {unit}"
+    return f"{whole} bit/s"
 
 
 def flow(keys: Mapping[str, object]) -> str:

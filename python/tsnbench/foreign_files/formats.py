@@ -212,7 +212,7 @@ FORMATS: tuple[Format, ...] = (
         _search(rb"\A\s*[\[{]\s*[\"\[{\]}]"),
         hint="tsnbench has no reader for its content",
     ),
-    Format("csv", "a CSV table", _is_csv, hint="tsnbench has no reader for these columns"),
+    Format("csv", "a CSV table", _is_csv, hint="tsnbench import matrix FILE reads a communication matrix"),
     Format("text", "text", _is_text, hint="tsnbench has no reader for it"),
 )
 """All formats that are recognised, in the order in which they are tried."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -12,15 +14,19 @@ import typer
 from tsnbench import foreign
 from tsnbench.cli.console.new_file import write_new
 from tsnbench.cli.console.options import option, setting
-from tsnbench.cli.console.output import user_errors
+from tsnbench.cli.console.output import print_message, user_errors
 from tsnbench.cli.console.overview import Group
-from tsnbench.errors import InputError
-from tsnbench.exports import inet_import, trdp_import, tsnkit_import
+from tsnbench.cli.parts import scenarios
+from tsnbench.errors import ContentError, InputError
+from tsnbench.exports import inet_import, matrix_import, trdp_import, tsnkit_import
 from tsnbench.exports.engine import experiment as experiment_of_engine
 from tsnbench.exports.engine import files
 from tsnbench.foreign_files import recognise
 from tsnbench.foreign_files.formats import unsuitable
 from tsnbench.runs.errors import writing
+
+LARGEST_NETWORK = 1 << 22
+"""Octets of a scenario whose network is taken."""
 
 app = typer.Typer(
     cls=Group, help="Print a scenario from files of other tools.", no_args_is_help=True, rich_markup_mode=None
@@ -125,14 +131,63 @@ def inet(
                 f"{', '.join(list(made.files)[:4])}"
                 "\n  hint: add --into DIR"
             )
-        if into is None:
-            sys.stdout.write(made.text)
-            return
-        with writing(into):
-            into.mkdir(parents=True, exist_ok=True)
-        # The scenario comes last: where it is, its recordings are. A file that is in the way comes first.
-        files = {into / name: text for name, text in {**made.files, "scenario.yaml": made.text}.items()}
-        new = [file for file, text in files.items() if not _is_same(file, text.encode())]
-        for file in sorted(new, key=lambda file: not file.exists()):
-            write_new(file, files[file], "hint: name another folder with --into, or remove this file")
-        print(into / "scenario.yaml")
+        _deliver(made.text, made.files, into)
+
+
+@app.command("matrix")
+def matrix(
+    file: Annotated[Path, typer.Argument(help="The matrix: CSV or Excel's .xlsx.", show_default=False)],
+    columns: Annotated[
+        Path | None,
+        option("FILE.yaml", "What its columns mean; by default FILE.columns.yaml, which is written first."),
+    ] = None,
+    network: Annotated[
+        Path | None,
+        option("SCENARIO", "A scenario with the network; by default all nodes are at one bridge."),
+    ] = None,
+    into: Annotated[Path | None, option("DIR", "Write scenario.yaml into this folder.")] = None,
+) -> None:
+    """Print a scenario from a communication matrix in CSV or Excel."""
+    with user_errors():
+        book = matrix_import.book_of(file)
+        kept = columns or file.with_name(f"{file.name}.columns.yaml")
+        if not kept.exists():
+            said, text = matrix_import.proposed(book)
+            write_new(kept, text, "hint: name another file with --columns")
+            print_message(f"{kept}: written: what the columns of {file.name} mean")
+        said = matrix_import.columns_of(kept)
+        if questions := list(said.questions()):
+            told = "\n".join(f"hint: {one}" for one in questions)
+            raise ContentError(
+                f"{kept}: expected an answer in place of each ?, found {len(questions)}\n{told}"
+            )
+        given = None if network is None else _network(network)
+        _deliver(matrix_import.scenario(book, said, given), {}, into)
+
+
+def _network(file: Path) -> matrix_import.Network:
+    """The network of a scenario, line by line as it is written there."""
+    nodes = scenarios.load(file).network.nodes
+    text = foreign.read_text(file, LARGEST_NETWORK)
+    block = re.search(
+        r"^network:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n|[ \t]*(?:#.*)?\n)+)", f"{text}\n", re.MULTILINE
+    )
+    if block is None:
+        raise InputError(f"{file}: expected `network:` and its keys on the lines below, found another form")
+    talking = [name for name, one in nodes.items() if one.kind != "bridge"]
+    return matrix_import.Network(str(file), textwrap.dedent(block[1]).rstrip().splitlines(), talking)
+
+
+def _deliver(text: str, files: dict[str, str], into: Path | None) -> None:
+    """Prints a scenario, or writes it into a folder with the files beside it."""
+    if into is None:
+        sys.stdout.write(text)
+        return
+    with writing(into):
+        into.mkdir(parents=True, exist_ok=True)
+    # The scenario comes last: where it is, its recordings are. A file that is in the way comes first.
+    whole = {into / name: one for name, one in {**files, "scenario.yaml": text}.items()}
+    new = [file for file, one in whole.items() if not _is_same(file, one.encode())]
+    for file in sorted(new, key=lambda file: not file.exists()):
+        write_new(file, whole[file], "hint: name another folder with --into, or remove this file")
+    print(into / "scenario.yaml")

@@ -6,17 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from tsnbench.errors import ContentError, InputError
 from tsnbench.exports import scenario_text
+from tsnbench.exports.documents import Part, mapping_of, read_yaml, shown
 from tsnbench.exports.engine.files import (
     EXPERIMENTS,
     NETWORK,
     STACKS,
     TRUE,
-    Part,
-    mapping_of,
     name_of,
     part_of,
-    read_document,
-    shown,
     whole_number,
 )
 from tsnbench.exports.engine.links import Links, read_path
@@ -55,7 +52,7 @@ def scenario(texts: Mapping[str, str], wanted: str | None = None) -> str:
     place = names.index(wanted) if wanted is not None else 0
     experiment = every[place]
     notes = Notes()
-    networks, stacks = read_document(NETWORK, texts[NETWORK]), read_document(STACKS, texts[STACKS])
+    networks, stacks = read_yaml(NETWORK, texts[NETWORK]), read_yaml(STACKS, texts[STACKS])
     network = part_of(NETWORK, networks.get("network"), experiment.get("network"), "network")
     stack = part_of(STACKS, stacks.get("stacks"), experiment.get("stack"), "stack")
     flows = {str(key): read_path(str(key), text) for key, text in mapping_of(network.get("flows")).items()}
@@ -123,7 +120,7 @@ def _written(
 
 
 def _experiments(text: str) -> list[Part]:
-    written = read_document(EXPERIMENTS, text).get("experiments")
+    written = read_yaml(EXPERIMENTS, text).get("experiments")
     if not isinstance(written, list) or not written or not all(isinstance(one, dict) for one in written):
         raise ContentError(f"{EXPERIMENTS}: expected a list of experiments, found {shown(written)}")
     return written

@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from tsnbench.errors import ContentError
-from tsnbench.libraries import ruamel_yaml
+from tsnbench.exports.documents import Part, mapping_of, shown
 
 NETWORK, STACKS, EXPERIMENTS = FILES = ("01-network.yml", "02-stacks.yml", "04-experiments.yml")
 LARGEST_FILE = 1 << 20
 """Octets; the largest file that was published with EnGINE has 63 kB."""
 TRUE = (True, "yes", "true", "on")
-
-
-Part = Mapping[str, Any]
-"""A part of EnGINE's YAML: its programs fix no type, so every value is checked where it is used."""
-
-
-def read_document(file: str, text: str) -> Part:
-    """A YAML document. ``yes`` and ``no`` stay texts, as YAML 1.2 has them."""
-    reader = ruamel_yaml.YAML(typ="safe", pure=True)
-    reader.allow_duplicate_keys = True
-    try:
-        found = reader.load(text)
-    except (ruamel_yaml.error.YAMLError, ValueError, RecursionError, TypeError) as error:
-        first = str(error).strip().partition("\n")[0]
-        raise ContentError(f"{file}: expected YAML, found {shown(first)}") from None
-    if not isinstance(found, dict):
-        raise ContentError(f"{file}: expected a mapping, found {shown(found)}")
-    return found
 
 
 def part_of(file: str, parts: Any, name: Any, what: str) -> Part:
@@ -41,10 +22,6 @@ def part_of(file: str, parts: Any, name: Any, what: str) -> Part:
     return found
 
 
-def mapping_of(value: Any) -> Mapping[Any, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def whole_number(file: str, written: Any, what: str, least: int = 0) -> int:
     """A whole number, which EnGINE also writes as a text."""
     text = str(written)
@@ -53,11 +30,6 @@ def whole_number(file: str, written: Any, what: str, least: int = 0) -> int:
     if int(text) < least:
         raise ContentError(f"{file}: {what}: expected at least {least}, found {shown(written)}")
     return int(text)
-
-
-def shown(value: Any) -> str:
-    text = "none" if value is None else str(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"
 
 
 def name_of(text: str) -> str:

@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.engine.files import NETWORK, shown
+from tsnbench.exports.documents import shown
+from tsnbench.exports.engine.files import NETWORK
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 

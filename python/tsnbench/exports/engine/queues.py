@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.engine.files import NETWORK, TRUE, Part, mapping_of, shown, whole_number
+from tsnbench.exports.documents import Part, mapping_of, shown
+from tsnbench.exports.engine.files import NETWORK, TRUE, whole_number
 from tsnbench.exports.engine.links import End, Links
 from tsnbench.exports.scenario_text import Notes, flow
 from tsnbench.quantities import exact

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.engine.files import STACKS, TRUE, Part, mapping_of, name_of, whole_number
+from tsnbench.exports.documents import Part, mapping_of
+from tsnbench.exports.engine.files import STACKS, TRUE, name_of, whole_number
 from tsnbench.exports.engine.links import End, Links
 from tsnbench.exports.scenario_text import Notes, flow, listed
 from tsnbench.quantities import exact

@@ -28,9 +28,10 @@ from tsnbench.exports.inet_import.mechanisms import (
     ports,
     streams,
 )
-from tsnbench.exports.inet_import.model import Model, duration, valid_name
+from tsnbench.exports.inet_import.model import Model
 from tsnbench.exports.inet_import.parameters import Parameters
 from tsnbench.exports.inet_import.topology import elaborate
+from tsnbench.exports.scenario_text import duration, valid_name
 
 __all__ = ["Imported", "scenario"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -109,38 +108,6 @@ class Model:
     def draw(self, path: str) -> random.Random:
         """Random values of a parameter: the same in each import."""
         return random.Random(f"{self.seed}/{path}")
-
-
-def valid_name(text: str, taken: set[str], instead: str) -> str:
-    """A name of a scenario from a text of INET; names that are taken get a number."""
-    word = re.sub(r"[^A-Za-z0-9_.+-]+", "-", text.replace("[", "").replace("]", "")).strip("-.")
-    if not re.match(r"[A-Za-z]", word):
-        word = f"{instead}-{word}".strip("-")
-    if word in ("all", "bridges", "default", "record", "within", "gptp", "ptp", "none", "table"):
-        word += "-1"
-    found, number = word, 2
-    while found in taken:
-        found, number = f"{word}-{number}", number + 1
-    taken.add(found)
-    return found
-
-
-def duration(seconds: Fraction) -> str:
-    """A time in the largest unit in which it is a whole number; rounded to ns."""
-    ns = round(seconds * 10**9)
-    for unit, factor in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
-        if ns % factor == 0:
-            return f"{ns // factor} {unit}"
-    return f"{ns} ns"
-
-
-def rate(bps: Fraction | int) -> str:
-    """A rate in the largest unit in which it is short and exact; rounded to bit/s."""
-    whole = round(bps)
-    for unit, factor in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
-        if whole >= factor and whole % (factor // 100) == 0:
-            return f"{float(Fraction(whole, factor)):.12g} {unit}"
-    return f"{whole} bit/s"
 
 
 def ppm(value: Fraction) -> str:

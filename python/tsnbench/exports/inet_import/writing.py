@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from tsnbench.exports import scenario_text
 from tsnbench.exports.inet_import.mechanisms.ports import Port, carries, settings
-from tsnbench.exports.inet_import.model import Model, Stream, duration, rate
-from tsnbench.exports.scenario_text import Notes, flow, listed
+from tsnbench.exports.inet_import.model import Model, Stream
+from tsnbench.exports.scenario_text import Notes, duration, flow, listed, rate
 from tsnbench.sheet import csv_text
 
 MOST_NAMED = 4

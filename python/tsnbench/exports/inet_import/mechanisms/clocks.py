@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from tsnbench.exports.inet_import.language.expressions import Node, Scope, VaryingError, evaluate, quantity
 from tsnbench.exports.inet_import.mechanisms.ports import Port, table
-from tsnbench.exports.inet_import.model import Model, duration, ppm
+from tsnbench.exports.inet_import.model import Model, ppm
 from tsnbench.exports.inet_import.parameters import Setting
-from tsnbench.exports.scenario_text import flow
+from tsnbench.exports.scenario_text import duration, flow
 from tsnbench.sheet import csv_text
 
 _OSCILLATED = frozenset({"OscillatorBasedClock", "SettableClock", "MultiClock"})

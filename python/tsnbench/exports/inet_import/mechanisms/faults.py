@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 from tsnbench.errors import ContentError
 from tsnbench.exports.inet_import.language.expressions import Xml, parse
-from tsnbench.exports.inet_import.model import Model, duration
+from tsnbench.exports.inet_import.model import Model
 from tsnbench.exports.inet_import.parameters import Setting
 from tsnbench.exports.inet_import.topology import Link, channels
-from tsnbench.exports.scenario_text import flow
+from tsnbench.exports.scenario_text import duration, flow
 
 MOST_SCRIPT = 1 << 20
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from tsnbench.exports.inet_import.language.expressions import Quantity, Value
 from tsnbench.exports.inet_import.mechanisms.filters import matches
 from tsnbench.exports.inet_import.mechanisms.ports import Port
-from tsnbench.exports.inet_import.model import Model, Stream, duration, rate
+from tsnbench.exports.inet_import.model import Model, Stream
 from tsnbench.exports.inet_import.parameters import of_row
-from tsnbench.exports.scenario_text import flow, listed
+from tsnbench.exports.scenario_text import duration, flow, listed, rate
 
 _PHY = 20
 """Octets of preamble, delimiter and gap."""

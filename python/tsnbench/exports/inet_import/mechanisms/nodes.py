@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tsnbench.exports.inet_import.mechanisms.filtering import arriving_at
-from tsnbench.exports.inet_import.model import Model, duration
+from tsnbench.exports.inet_import.model import Model
 from tsnbench.exports.inet_import.parameters import of_row
+from tsnbench.exports.scenario_text import duration
 
 DECIDES_AFTER = 18
 """Octets of a tagged frame's headers: then INET's switches begin to forward."""

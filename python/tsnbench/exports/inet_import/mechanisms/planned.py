@@ -7,9 +7,9 @@ from itertools import pairwise
 from tsnbench.errors import ContentError
 from tsnbench.exports.inet_import.language.expressions import Value
 from tsnbench.exports.inet_import.language.patterns import pattern
-from tsnbench.exports.inet_import.model import Model, Stream, duration
+from tsnbench.exports.inet_import.model import Model, Stream
 from tsnbench.exports.inet_import.parameters import Setting, of_row
-from tsnbench.exports.scenario_text import flow, listed
+from tsnbench.exports.scenario_text import duration, flow, listed
 
 SCHEDULING = (
     "EagerGateScheduleConfigurator",

@@ -9,9 +9,9 @@ from math import lcm
 from tsnbench.errors import ContentError
 from tsnbench.exports.inet_import.language.expressions import Quantity, Value
 from tsnbench.exports.inet_import.mechanisms.filters import matches
-from tsnbench.exports.inet_import.model import Model, Stream, duration, rate
+from tsnbench.exports.inet_import.model import Model, Stream
 from tsnbench.exports.inet_import.parameters import Parameters
-from tsnbench.exports.scenario_text import flow, listed
+from tsnbench.exports.scenario_text import duration, flow, listed, rate
 
 DEFAULT_CLASSES = (
     (0, 0, 0, 0, 0, 1, 1, 1), (0, 0, 0, 0, 0, 0, 0, 0), (0, 0, 0, 1, 1, 2, 2, 2), (0, 0, 0, 1, 1, 2, 3, 3),

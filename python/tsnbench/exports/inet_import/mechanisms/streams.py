@@ -9,8 +9,9 @@ from fractions import Fraction
 from tsnbench.errors import ContentError
 from tsnbench.exports.inet_import.mechanisms.filters import matches
 from tsnbench.exports.inet_import.mechanisms.timing import Timing, is_random, sampled, timing
-from tsnbench.exports.inet_import.model import Model, Stream, duration, valid_name
+from tsnbench.exports.inet_import.model import Model, Stream
 from tsnbench.exports.inet_import.parameters import of_row
+from tsnbench.exports.scenario_text import duration, valid_name
 
 SOURCES = {
     "UdpSourceApp": ("source.", "productionInterval", "initialProductionOffset", "packetLength"),
