@@ -110,7 +110,9 @@ def test_signals_of_one_message_are_one_stream(tmp_path: Path) -> None:
 
 
 def test_columns_of_nodes_with_signs(tmp_path: Path) -> None:
-    text = "PDU,Cycle [ms],Length [byte],esp,motor,hub\na,10,8,S,,E\nb,20,8,r,tx,Rx\nc,20,8,,,r\n"
+    text = (
+        "PDU,Cycle [ms],Length [byte],is signed,esp,motor,hub\na,10,8,s,S,,E\nb,20,8,s,r,tx,Rx\nc,20,8,,,,r\n"
+    )
     found, made = imported(csv_of(tmp_path, text))
     assert told(found) == {"a": ("esp", ("hub",), 0, 10**7), "b": ("motor", ("esp", "hub"), 0, 2 * 10**7)}
     assert lost(made) == ["row 4: no sender"]
@@ -150,7 +152,7 @@ def test_sheets_of_excel_with_merged_cells_and_numbers(tmp_path: Path) -> None:
         book.active.title = "Deckblatt"
         book.active["A1"] = "K-Matrix"
         for domain in ("Body", "Chassis"):
-            sheet = book.create_sheet(domain)
+            sheet = book.create_sheet(f"{domain} ")
             sheet["A1"] = f"{domain}: Ethernet"
             sheet.merge_cells("A1:F1")
             sheet.append(["Name", "Teilnehmer", None, "Zeit", None, "Daten"])

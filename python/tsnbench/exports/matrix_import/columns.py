@@ -145,7 +145,7 @@ def _find_nodes(said: Columns, header: list[str], sheet: Sheet, row: int) -> Non
             cells_[place] for number, cells_ in sheet.rows.items() if number > row and len(cells_) > place
         ]
         filled = {_text(one).lower() for one in below if not cells.is_empty(one)}
-        if text and text not in known and filled and filled <= signs:
+        if text and text not in known and not words.is_other(text) and filled and filled <= signs:
             said.nodes.append(text)
     if said.nodes:
         said.columns["from"] = said.columns["to"] = [NONE]

@@ -162,7 +162,7 @@ def _excel(file: str, content: bytes) -> Iterator[Sheet]:
             for number, row in enumerate(sheet.iter_rows(**limits), 1):
                 _keep(where, rows, number, [_cell(value) for value in row])
             _fill(where, rows, islice(_AREA.finditer(part), MOST_MERGED + 1))
-            yield Sheet(str(sheet.title), rows)
+            yield Sheet(" ".join(str(sheet.title).split()), rows)
     except (InputError, MemoryError):
         raise
     except Exception as error:

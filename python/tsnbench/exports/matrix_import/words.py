@@ -54,16 +54,20 @@ KEYS: dict[str, tuple[str, ...]] = {
 """Patterns of the whole header, in lower case and without its unit."""
 NEVER = re.compile(
     r"\b(ip|ipv4|ipv6|mac|address|adresse|addr|port|bit pos\w*|start ?bit|comment|kommentar|description"
-    r"|beschreibung|min\w*|signal (length|l\xe4nge|size)|offset|jitter)\b"
+    r"|beschreibung|min\w*|signal (length|l\xe4nge|size)|offset|jitter|signed|byte ?order)\b"
 )
-"""Columns about something else, whatever further words they have."""
+
+
+def is_other(header: str) -> bool:
+    """Whether a header is about something else, whatever further words it has."""
+    return NEVER.search(header.lower().replace("_", " ")) is not None
 
 
 def rank(key: str, header: str) -> int | None:
     """How well a header fits a key, from 0 on; None if it does not fit."""
     text = re.sub(r"\s*[\[(][^\[\]()]*[\])]\s*$", "", header.lower().replace("\n", " ")).strip(" :*")
     text = re.sub(r"\s+(in )?(ms|us|\xb5s|ns|s|bytes?|bits?|octets?)$", "", text) if " " in text else text
-    if NEVER.search(text.replace("_", " ")):
+    if is_other(text):
         return None
     for place, pattern in enumerate(KEYS[key]):
         if re.fullmatch(pattern, text):
