@@ -18,7 +18,7 @@ from tsnbench.cli.console.output import print_message, user_errors
 from tsnbench.cli.console.overview import Group
 from tsnbench.cli.parts import scenarios
 from tsnbench.errors import ContentError, InputError
-from tsnbench.exports import inet_import, matrix_import, trdp_import, tsnkit_import
+from tsnbench.exports import drawing_import, inet_import, matrix_import, trdp_import, tsnkit_import
 from tsnbench.exports.engine import experiment as experiment_of_engine
 from tsnbench.exports.engine import files
 from tsnbench.foreign_files import recognise
@@ -163,6 +163,38 @@ def matrix(
             )
         given = None if network is None else _network(network)
         _deliver(matrix_import.scenario(book, said, given), {}, into)
+
+
+@app.command("drawio")
+def drawio(
+    file: Annotated[Path, typer.Argument(help="A drawing of draw.io.", show_default=False)],
+    page: Annotated[str | None, option("NAME", "Name of the page; needed if there are several.")] = None,
+) -> None:
+    """Print a scenario from a network that is drawn in draw.io."""
+    with user_errors():
+        sys.stdout.write(drawing_import.scenario(drawing_import.drawio.read(file, page)))
+
+
+@app.command("graphml")
+def graphml(
+    file: Annotated[Path, typer.Argument(help="A network of yEd, NetworkX or others.", show_default=False)],
+) -> None:
+    """Print a scenario from a network in GraphML."""
+    with user_errors():
+        sys.stdout.write(drawing_import.scenario(drawing_import.graphml.read(file)))
+
+
+@app.command("containerlab")
+def containerlab(
+    file: Annotated[Path, typer.Argument(help="The topology: *.clab.yml.", show_default=False)],
+    into: Annotated[
+        Path | None, option("DIR", "Write scenario.yaml and the inventory lab.yaml into this folder.")
+    ] = None,
+) -> None:
+    """Print a scenario from a topology of containerlab."""
+    with user_errors():
+        made = drawing_import.containerlab.read(file)
+        _deliver(drawing_import.scenario(made.drawing), {"lab.yaml": made.lab} if made.lab else {}, into)
 
 
 def _network(file: Path) -> matrix_import.Network:
