@@ -205,7 +205,7 @@ def _network(file: Path) -> matrix_import.Network:
         r"^network:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n|[ \t]*(?:#.*)?\n)+)", f"{text}\n", re.MULTILINE
     )
     if block is None:
-        raise InputError(f"{file}: expected `network:` and its keys on the lines below, found another form")
+        raise ContentError(f"{file}: expected `network:` and its keys on the lines below, found another form")
     talking = [name for name, one in nodes.items() if one.kind != "bridge"]
     return matrix_import.Network(str(file), textwrap.dedent(block[1]).rstrip().splitlines(), talking)
 
