@@ -18,9 +18,11 @@ from tsnbench.cli.console.output import print_message, user_errors
 from tsnbench.cli.console.overview import Group
 from tsnbench.cli.parts import scenarios
 from tsnbench.errors import ContentError, InputError
-from tsnbench.exports import drawing_import, inet_import, matrix_import, trdp_import, tsnkit_import
+from tsnbench.exports import inet_import, trdp_import, tsnkit_import
 from tsnbench.exports.engine import experiment as experiment_of_engine
 from tsnbench.exports.engine import files
+from tsnbench.exports.lists import drawings
+from tsnbench.exports.lists import matrix as matrices
 from tsnbench.foreign_files import recognise
 from tsnbench.foreign_files.formats import unsuitable
 from tsnbench.runs.errors import writing
@@ -149,20 +151,20 @@ def matrix(
 ) -> None:
     """Print a scenario from a communication matrix in CSV or Excel."""
     with user_errors():
-        book = matrix_import.book_of(file)
+        book = matrices.book_of(file)
         kept = columns or file.with_name(f"{file.name}.columns.yaml")
         if not kept.exists():
-            said, text = matrix_import.proposed(book)
+            said, text = matrices.proposed(book)
             write_new(kept, text, "hint: name another file with --columns")
             print_message(f"{kept}: written: what the columns of {file.name} mean")
-        said = matrix_import.columns_of(kept)
+        said = matrices.columns_of(kept)
         if questions := list(said.questions()):
             told = "\n".join(f"hint: {one}" for one in questions)
             raise ContentError(
                 f"{kept}: expected an answer in place of each ?, found {len(questions)}\n{told}"
             )
         given = None if network is None else _network(network)
-        _deliver(matrix_import.scenario(book, said, given), {}, into)
+        _deliver(matrices.scenario(book, said, given), {}, into)
 
 
 @app.command("drawio")
@@ -172,7 +174,7 @@ def drawio(
 ) -> None:
     """Print a scenario from a network that is drawn in draw.io."""
     with user_errors():
-        sys.stdout.write(drawing_import.scenario(drawing_import.drawio.read(file, page)))
+        sys.stdout.write(drawings.scenario(drawings.drawio.read(file, page)))
 
 
 @app.command("graphml")
@@ -181,7 +183,7 @@ def graphml(
 ) -> None:
     """Print a scenario from a network in GraphML."""
     with user_errors():
-        sys.stdout.write(drawing_import.scenario(drawing_import.graphml.read(file)))
+        sys.stdout.write(drawings.scenario(drawings.graphml.read(file)))
 
 
 @app.command("containerlab")
@@ -193,11 +195,11 @@ def containerlab(
 ) -> None:
     """Print a scenario from a topology of containerlab."""
     with user_errors():
-        made = drawing_import.containerlab.read(file)
-        _deliver(drawing_import.scenario(made.drawing), {"lab.yaml": made.lab} if made.lab else {}, into)
+        made = drawings.containerlab.read(file)
+        _deliver(drawings.scenario(made.drawing), {"lab.yaml": made.lab} if made.lab else {}, into)
 
 
-def _network(file: Path) -> matrix_import.Network:
+def _network(file: Path) -> matrices.Network:
     """The network of a scenario, line by line as it is written there."""
     nodes = scenarios.load(file).network.nodes
     text = foreign.read_text(file, LARGEST_NETWORK)
@@ -207,7 +209,7 @@ def _network(file: Path) -> matrix_import.Network:
     if block is None:
         raise ContentError(f"{file}: expected `network:` and its keys on the lines below, found another form")
     talking = [name for name, one in nodes.items() if one.kind != "bridge"]
-    return matrix_import.Network(str(file), textwrap.dedent(block[1]).rstrip().splitlines(), talking)
+    return matrices.Network(str(file), textwrap.dedent(block[1]).rstrip().splitlines(), talking)
 
 
 def _deliver(text: str, files: dict[str, str], into: Path | None) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from tsnbench.errors import ContentError, InputError
 from tsnbench.exports import scenario_text
-from tsnbench.exports.documents import Part, mapping_of, read_yaml, shown
 from tsnbench.exports.engine.files import (
     EXPERIMENTS,
     NETWORK,
@@ -20,6 +19,7 @@ from tsnbench.exports.engine.links import Links, read_path
 from tsnbench.exports.engine.queues import port_settings
 from tsnbench.exports.engine.services import streams as streams_of
 from tsnbench.exports.scenario_text import Notes, listed
+from tsnbench.foreign import Part, mapping_of, parse_yaml, shown
 
 EXPERIMENT_SECONDS, SIGNAL_SECONDS = 30, 60
 """How long an experiment takes that does not say it: defaults of EnGINE's role ``experiment``."""
@@ -52,7 +52,7 @@ def scenario(texts: Mapping[str, str], wanted: str | None = None) -> str:
     place = names.index(wanted) if wanted is not None else 0
     experiment = every[place]
     notes = Notes()
-    networks, stacks = read_yaml(NETWORK, texts[NETWORK]), read_yaml(STACKS, texts[STACKS])
+    networks, stacks = parse_yaml(NETWORK, texts[NETWORK]), parse_yaml(STACKS, texts[STACKS])
     network = part_of(NETWORK, networks.get("network"), experiment.get("network"), "network")
     stack = part_of(STACKS, stacks.get("stacks"), experiment.get("stack"), "stack")
     flows = {str(key): read_path(str(key), text) for key, text in mapping_of(network.get("flows")).items()}
@@ -120,7 +120,7 @@ def _written(
 
 
 def _experiments(text: str) -> list[Part]:
-    written = read_yaml(EXPERIMENTS, text).get("experiments")
+    written = parse_yaml(EXPERIMENTS, text).get("experiments")
     if not isinstance(written, list) or not written or not all(isinstance(one, dict) for one in written):
         raise ContentError(f"{EXPERIMENTS}: expected a list of experiments, found {shown(written)}")
     return written

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.documents import Part, mapping_of, shown
+from tsnbench.foreign import Part, mapping_of, shown
 
 NETWORK, STACKS, EXPERIMENTS = FILES = ("01-network.yml", "02-stacks.yml", "04-experiments.yml")
 LARGEST_FILE = 1 << 20

@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.documents import shown
 from tsnbench.exports.engine.files import NETWORK
+from tsnbench.foreign import shown
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 

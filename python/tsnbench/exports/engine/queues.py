@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.documents import Part, mapping_of, shown
 from tsnbench.exports.engine.files import NETWORK, TRUE, whole_number
 from tsnbench.exports.engine.links import End, Links
 from tsnbench.exports.scenario_text import Notes, flow
+from tsnbench.foreign import Part, mapping_of, shown
 from tsnbench.quantities import exact
 
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.documents import Part, mapping_of
 from tsnbench.exports.engine.files import STACKS, TRUE, name_of, whole_number
 from tsnbench.exports.engine.links import End, Links
 from tsnbench.exports.scenario_text import Notes, flow, listed
+from tsnbench.foreign import Part, mapping_of
 from tsnbench.quantities import exact
 
 IPERF_PORT, UDP_PAYLOAD = 5000, 1460

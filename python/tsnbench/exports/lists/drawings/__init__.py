@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tsnbench.exports.drawing_import import containerlab, drawio, graphml
-from tsnbench.exports.drawing_import.writing import scenario
+from tsnbench.exports.lists.drawings import containerlab, drawio, graphml
+from tsnbench.exports.lists.drawings.writing import scenario
 
 __all__ = ["containerlab", "drawio", "graphml", "scenario"]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from tsnbench import foreign
 from tsnbench.errors import ContentError
-from tsnbench.exports.documents import local, read_xml
-from tsnbench.exports.drawing_import.drawing import (
+from tsnbench.exports.lists.drawings.drawing import (
     LEAST_BPS,
     MOST_BPS,
     MOST_MM,
@@ -20,6 +19,7 @@ from tsnbench.exports.drawing_import.drawing import (
     Node,
     one_line,
 )
+from tsnbench.foreign import local, parse_xml
 
 LARGEST_FILE = 1 << 24
 _LABELS = ("label", "name", "hostname")
@@ -57,7 +57,7 @@ def read(path: Path) -> Drawing:
         InputError: it is no GraphML.
         OSError: it cannot be read.
     """
-    root = read_xml(path.name, foreign.read_bytes(path, LARGEST_FILE))
+    root = parse_xml(path.name, foreign.read_bytes(path, LARGEST_FILE))
     if local(root.tag) != "graphml":
         raise ContentError(f"{path.name}: expected <graphml>, found <{local(root.tag)[:40]}>")
     names = {

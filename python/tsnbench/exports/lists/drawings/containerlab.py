@@ -10,9 +10,9 @@ from typing import Any
 
 from tsnbench import foreign
 from tsnbench.errors import ContentError
-from tsnbench.exports.documents import Part, mapping_of, read_yaml, shown
-from tsnbench.exports.drawing_import.drawing import BRIDGES, Drawing, Link, Node, one_line
+from tsnbench.exports.lists.drawings.drawing import BRIDGES, Drawing, Link, Node, one_line
 from tsnbench.exports.scenario_text import flow
+from tsnbench.foreign import Part, mapping_of, parse_yaml, shown
 
 LARGEST_FILE = 1 << 20
 _CONTAINERS = ("linux", "")
@@ -42,7 +42,7 @@ def read(path: Path) -> Topology:
     text = foreign.read_text(path, LARGEST_FILE)
     if "{{" in text:
         raise ContentError(f"{path.name}: expected a topology, found a template that is not filled in")
-    top = read_yaml(path.name, text)
+    top = parse_yaml(path.name, text)
     topology = mapping_of(top.get("topology"))
     nodes = {str(name): mapping_of(one) for name, one in mapping_of(topology.get("nodes")).items()}
     if not nodes:

@@ -9,17 +9,17 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.exports.drawing_import.test_drawings import CLAB, NETWORKX, PLAIN, YED, packed
+from tests.exports.drawings.test_drawings import CLAB, NETWORKX, PLAIN, YED, packed
 
 from tsnbench.errors import InputError
-from tsnbench.exports import drawing_import
-from tsnbench.exports.drawing_import.drawing import Drawing
+from tsnbench.exports.lists import drawings
+from tsnbench.exports.lists.drawings.drawing import Drawing
 from tsnbench.scenario import read_scenario
 
 READERS = {
-    "drawio": drawing_import.drawio.read,
-    "graphml": drawing_import.graphml.read,
-    "containerlab": lambda path: drawing_import.containerlab.read(path).drawing,
+    "drawio": drawings.drawio.read,
+    "graphml": drawings.graphml.read,
+    "containerlab": lambda path: drawings.containerlab.read(path).drawing,
 }
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "cccccccccc"><!ENTITY d "&b;&b;&b;&b;&b;&b;&b;&b;&b;">]>'
 OUTSIDE = '<!DOCTYPE a SYSTEM "file:///etc/passwd">'
@@ -29,7 +29,7 @@ def scenario(kind: str, content: str | bytes, tmp_path: Path) -> str:
     path = tmp_path / "file"
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
     drawing: Drawing = READERS[kind](path)
-    return drawing_import.scenario(drawing)
+    return drawings.scenario(drawing)
 
 
 def graph(nodes: str, edges: str = "") -> str:

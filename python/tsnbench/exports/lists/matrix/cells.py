@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 
-from tsnbench.exports.matrix_import.sheets import Cell
+from tsnbench.exports.lists.matrix.sheets import Cell
 
 TIMES = {
     **dict.fromkeys(("ns", "nsec"), Fraction(1)),

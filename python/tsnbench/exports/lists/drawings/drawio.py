@@ -18,8 +18,8 @@ from urllib.parse import unquote
 
 from tsnbench import foreign
 from tsnbench.errors import ContentError
-from tsnbench.exports.documents import read_xml
-from tsnbench.exports.drawing_import.drawing import Drawing, Link, Node, one_line
+from tsnbench.exports.lists.drawings.drawing import Drawing, Link, Node, one_line
+from tsnbench.foreign import parse_xml
 
 LARGEST_FILE = 1 << 24
 MOST_TAGS = 10_000
@@ -55,7 +55,7 @@ def read(path: Path, page: str | None = None) -> Drawing:
         InputError: it is no drawing of draw.io, or has several pages and none was named.
         OSError: it cannot be read.
     """
-    root = read_xml(path.name, foreign.read_bytes(path, LARGEST_FILE))
+    root = parse_xml(path.name, foreign.read_bytes(path, LARGEST_FILE))
     if root.tag == "mxfile":
         name, model = _page(path.name, root, page)
     elif root.tag == "mxGraphModel":
@@ -85,7 +85,7 @@ def _page(file: str, root: ET.Element, page: str | None) -> tuple[str, ET.Elemen
     model = pages[place].find("mxGraphModel")
     if model is not None:
         return names[place], model
-    return names[place], read_xml(file, _unpacked(file, pages[place].text or ""))
+    return names[place], parse_xml(file, _unpacked(file, pages[place].text or ""))
 
 
 def _unpacked(file: str, text: str) -> str:

@@ -13,10 +13,10 @@ from pathlib import Path
 from tsnbench import foreign
 from tsnbench.errors import ContentError
 from tsnbench.exports import scenario_text
-from tsnbench.exports.matrix_import import cells, columns, sheets
-from tsnbench.exports.matrix_import.columns import Columns
-from tsnbench.exports.matrix_import.messages import LARGEST_PAYLOAD, Message, Read, messages
-from tsnbench.exports.matrix_import.sheets import Book
+from tsnbench.exports.lists.matrix import cells, columns, sheets
+from tsnbench.exports.lists.matrix.columns import Columns
+from tsnbench.exports.lists.matrix.messages import LARGEST_PAYLOAD, Message, Read, messages
+from tsnbench.exports.lists.matrix.sheets import Book
 from tsnbench.exports.scenario_text import Notes, duration, flow, listed, valid_name
 
 __all__ = ["Network", "book_of", "columns_of", "proposed", "scenario"]

@@ -11,8 +11,8 @@ import pytest
 
 from support.commands import tsnbench
 from tsnbench.errors import InputError
-from tsnbench.exports import drawing_import
-from tsnbench.exports.drawing_import.drawing import Drawing, rate_of
+from tsnbench.exports.lists import drawings
+from tsnbench.exports.lists.drawings.drawing import Drawing, rate_of
 from tsnbench.hosts.inventory.read import load_inventory
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
@@ -48,7 +48,7 @@ def packed(text: str) -> str:
 
 
 def made(drawing: Drawing) -> tuple[Scenario, str]:
-    text = drawing_import.scenario(drawing)
+    text = drawings.scenario(drawing)
     (found,) = read_scenario(text, "scenario.yaml")
     assert plan(found)
     return found, text
@@ -74,7 +74,7 @@ def said(text: str, part: str) -> list[str]:
 def test_a_drawing_of_drawio(content: str, tmp_path: Path) -> None:
     path = tmp_path / "net.drawio"
     path.write_text(content, encoding="utf-8")
-    found, text = made(drawing_import.drawio.read(path))
+    found, text = made(drawings.drawio.read(path))
     kinds = {name: one.kind for name, one in found.network.nodes.items()}
     assert kinds == {
         "PLC-1": "station",
@@ -148,7 +148,7 @@ NETWORKX = """<?xml version='1.0' encoding='utf-8'?>
 def test_a_graph_of_networkx(tmp_path: Path) -> None:
     path = tmp_path / "net.graphml"
     path.write_text(NETWORKX, encoding="utf-8")
-    found, text = made(drawing_import.graphml.read(path))
+    found, text = made(drawings.graphml.read(path))
     kinds = {name: one.kind for name, one in found.network.nodes.items()}
     assert kinds == {"n-0": "station", "sw-1": "bridge", "n-1": "bridge", "cam": "station"}
     assert links(found) == [
@@ -188,7 +188,7 @@ YED = """<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 def test_a_drawing_of_yed_with_a_group(tmp_path: Path) -> None:
     path = tmp_path / "net.graphml"
     path.write_text(YED, encoding="utf-8")
-    found, text = made(drawing_import.graphml.read(path))
+    found, text = made(drawings.graphml.read(path))
     kinds = {name: one.kind for name, one in found.network.nodes.items()}
     assert kinds == {"Switch-A": "bridge", "S-1": "station", "S-1-2": "station"}
     assert "stations by their shape: S 1" in said(text, "Decided here")
@@ -238,14 +238,14 @@ def test_a_topology_of_containers_is_a_lab(tmp_path: Path) -> None:
 def test_a_topology_with_network_systems_is_no_lab(tmp_path: Path) -> None:
     path = tmp_path / "x.clab.yml"
     path.write_text(CLAB.replace("sw1: {}", "sw1: {kind: nokia_srlinux}"), encoding="utf-8")
-    read = drawing_import.containerlab.read(path)
+    read = drawings.containerlab.read(path)
     assert read.lab == ""
     _, text = made(read.drawing)
     assert "a lab of hosts: nodes that are no Linux containers: sw1 (nokia_srlinux)" in said(
         text, "Not taken"
     )
     path.write_text("prefix: __lab-name\n" + CLAB, encoding="utf-8")
-    assert "netns://ring-h1" in drawing_import.containerlab.read(path).lab
+    assert "netns://ring-h1" in drawings.containerlab.read(path).lab
 
 
 BY_RATE = {
@@ -267,7 +267,7 @@ def test_rates_in_labels(text: str) -> None:
 def test_a_network_of_routers_alone_is_one_of_hosts(tmp_path: Path) -> None:
     path = tmp_path / "net.graphml"
     path.write_text(NETWORKX.replace("station", "router").replace("cam", "core router"), encoding="utf-8")
-    found, text = made(drawing_import.graphml.read(path))
+    found, text = made(drawings.graphml.read(path))
     assert {one.kind for one in found.network.nodes.values()} == {"host"}
     assert any("no two end stations have a path" in one for one in said(text, "Decided here"))
 
@@ -300,4 +300,4 @@ def test_files_that_are_refused(kind: str, content: str, message: str, tmp_path:
 
 def test_a_missing_file_is_named() -> None:
     with pytest.raises((InputError, OSError)):
-        drawing_import.drawio.read(Path("nowhere.drawio"))
+        drawings.drawio.read(Path("nowhere.drawio"))

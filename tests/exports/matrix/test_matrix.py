@@ -12,9 +12,9 @@ import pytest
 
 from support.commands import tsnbench
 from tsnbench.errors import ContentError, InputError
-from tsnbench.exports import matrix_import
-from tsnbench.exports.matrix_import import cells, words
-from tsnbench.exports.matrix_import.cells import CellError
+from tsnbench.exports.lists import matrix
+from tsnbench.exports.lists.matrix import cells, words
+from tsnbench.exports.lists.matrix.cells import CellError
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 from tsnbench.scenario.model import Scenario
@@ -26,16 +26,16 @@ speed,motor,hub,10,8,5,,5,slow
 """
 
 
-def imported(path: Path, network: matrix_import.Network | None = None) -> tuple[Scenario, str]:
+def imported(path: Path, network: matrix.Network | None = None) -> tuple[Scenario, str]:
     """The scenario of a matrix with the proposed columns, and its text."""
-    book = matrix_import.book_of(path)
-    said, text = matrix_import.proposed(book)
+    book = matrix.book_of(path)
+    said, text = matrix.proposed(book)
     kept = path.with_name("columns.yaml")
     kept.write_text(text, encoding="utf-8")
-    again = matrix_import.columns_of(kept)
+    again = matrix.columns_of(kept)
     assert not list(again.questions())
     assert (again.columns, again.units, again.nodes) == (said.columns, said.units, said.nodes)
-    made = matrix_import.scenario(book, again, network)
+    made = matrix.scenario(book, again, network)
     (found,) = read_scenario(made, "scenario.yaml")
     assert plan(found)
     return found, made
@@ -280,16 +280,16 @@ def test_headers(header: str) -> None:
 def test_columns_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
     kept = tmp_path / "c.yaml"
     kept.write_text(text, encoding="utf-8")
-    book = matrix_import.book_of(csv_of(tmp_path, ENGLISH))
+    book = matrix.book_of(csv_of(tmp_path, ENGLISH))
     with pytest.raises(ContentError, match=message.replace("[", r"\[")):
-        matrix_import.scenario(book, matrix_import.columns_of(kept))
+        matrix.scenario(book, matrix.columns_of(kept))
 
 
 def test_defaults_fill_cells_without_a_number(tmp_path: Path) -> None:
-    book = matrix_import.book_of(csv_of(tmp_path, GERMAN))
-    said, _ = matrix_import.proposed(book)
+    book = matrix.book_of(csv_of(tmp_path, GERMAN))
+    said, _ = matrix.proposed(book)
     said.defaults = {"period": "100 ms", "vlan": "7"}
-    (found,) = read_scenario(matrix_import.scenario(book, said), "s.yaml")
+    (found,) = read_scenario(matrix.scenario(book, said), "s.yaml")
     assert told(found)["Warnung"] == ("ESP", ("Kombi",), 1, 10**8)
     assert {one.vid for one in found.streams.values()} == {7}
 
@@ -298,4 +298,4 @@ def test_a_file_of_another_program_is_named(tmp_path: Path) -> None:
     old = tmp_path / "m.xls"
     old.write_bytes(b"\xd0\xcf\x11\xe0")
     with pytest.raises(InputError, match=r"hint: save it as \.xlsx or as CSV"):
-        matrix_import.book_of(old)
+        matrix.book_of(old)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.matrix_import import cells
-from tsnbench.exports.matrix_import.cells import CellError
-from tsnbench.exports.matrix_import.columns import Columns, header_row
-from tsnbench.exports.matrix_import.sheets import Book, Cell, Sheet
+from tsnbench.exports.lists.matrix import cells
+from tsnbench.exports.lists.matrix.cells import CellError
+from tsnbench.exports.lists.matrix.columns import Columns, header_row
+from tsnbench.exports.lists.matrix.sheets import Book, Cell, Sheet
 
 LARGEST_PAYLOAD = 1472
 """Octets of UDP payload in one frame."""

@@ -12,11 +12,11 @@ import openpyxl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.exports.matrix_import.test_matrix import imported
+from tests.exports.matrix.test_matrix import imported
 
 from support.examples import examples
 from tsnbench.errors import InputError
-from tsnbench.exports import matrix_import
+from tsnbench.exports.lists import matrix
 
 HEADER = ["Message", "Sender", "Receiver", "Cycle [ms]", "Size [byte]"]
 SHEET = "xl/worksheets/sheet1.xml"
@@ -84,12 +84,12 @@ def test_many_parts_and_merged_areas_are_refused(tmp_path: Path) -> None:
         tmp_path / "m.xlsx", SHEET, b"<mergeCells", b'<mergeCell ref="A1:CV9"/>' * 20_000 + b"<mergeCells"
     )
     with pytest.raises(InputError, match="expected at most 1000000 merged cells, found more"):
-        matrix_import.book_of(path)
+        matrix.book_of(path)
     with zipfile.ZipFile(path, "w") as packed:
         for number in range(1001):
             packed.writestr(f"{number}.xml", "")
     with pytest.raises(InputError, match="expected at most 1000 parts"):
-        matrix_import.book_of(path)
+        matrix.book_of(path)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -113,7 +113,7 @@ def test_a_truncated_file_of_excel_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "m.xlsx"
     path.write_bytes(WORKBOOK[:3000])
     with pytest.raises(InputError, match="expected a file of Excel, found a damaged one"):
-        matrix_import.book_of(path)
+        matrix.book_of(path)
 
 
 NAMES = [
@@ -142,12 +142,12 @@ def test_headers_stay_headers(tmp_path: Path) -> None:
     path.write_text(
         "\n".join([";".join(f'"{one.replace(chr(34), chr(34) * 2)}"' for one in odd), "m;a;b;5;6"])
     )
-    book = matrix_import.book_of(path)
-    _, text = matrix_import.proposed(book)
+    book = matrix.book_of(path)
+    _, text = matrix.proposed(book)
     kept = tmp_path / "c.yaml"
     kept.write_text(text, encoding="utf-8")
-    said = matrix_import.columns_of(kept)
-    assert "m: {from: a, to: b, period: 5 ms, payload: 6 B}" in matrix_import.scenario(book, said)
+    said = matrix.columns_of(kept)
+    assert "m: {from: a, to: b, period: 5 ms, payload: 6 B}" in matrix.scenario(book, said)
 
 
 WORDS = st.sampled_from(
@@ -165,11 +165,11 @@ def test_any_table_is_read_or_refused(
         "\n".join([mark.join(HEADER), *(mark.join(row) for row in rows)]).encode("utf-8", "replace")
     )
     with suppress(InputError):
-        book = matrix_import.book_of(path)
-        said, text = matrix_import.proposed(book)
+        book = matrix.book_of(path)
+        said, text = matrix.proposed(book)
         (kept := path.with_name("c.yaml")).write_text(text, encoding="utf-8")
-        assert matrix_import.columns_of(kept).columns == said.columns
-        matrix_import.scenario(book, said)
+        assert matrix.columns_of(kept).columns == said.columns
+        matrix.scenario(book, said)
 
 
 def test_columns_with_aliases_end_with_a_message(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_columns_with_aliases_end_with_a_message(tmp_path: Path) -> None:
     kept = tmp_path / "c.yaml"
     kept.write_text(f"{laughs}columns: {{from: *i}}\n", encoding="utf-8")
     with pytest.raises(InputError, match="expected the keys"):
-        matrix_import.columns_of(kept)
+        matrix.columns_of(kept)
     kept.write_text("columns: {from: &x [*x]}\n", encoding="utf-8")
     with pytest.raises(InputError):
-        matrix_import.columns_of(kept)
+        matrix.columns_of(kept)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tsnbench.errors import ContentError
-from tsnbench.exports.documents import mapping_of, read_yaml, shown
-from tsnbench.exports.matrix_import import cells, words
-from tsnbench.exports.matrix_import.sheets import Book, Cell, Sheet
+from tsnbench.exports.lists.matrix import cells, words
+from tsnbench.exports.lists.matrix.sheets import Book, Cell, Sheet
+from tsnbench.foreign import mapping_of, parse_yaml, shown
 
 KEYS = tuple(words.KEYS)
 ASKED = "?"
@@ -220,7 +220,7 @@ def read(file: str, text: str) -> Columns:
     Raises:
         ContentError: it has other keys or values.
     """
-    top = read_yaml(file, text)
+    top = parse_yaml(file, text)
     parts = {"sheets", "columns", "nodes", "units", "decimal", "defaults"}
     if unknown := [key for key in top if key not in parts]:
         raise ContentError(f"{file}: expected the keys {', '.join(sorted(parts))}, found {shown(unknown[0])}")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tsnbench.errors import InputError
-from tsnbench.exports import drawing_import
+from tsnbench.exports.lists import drawings
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 
@@ -32,12 +32,12 @@ def test_public_files_are_planned_or_have_no_links(pattern: str) -> None:
     for path in sorted(Path(PUBLIC or "").glob(pattern)):
         try:
             if pattern.startswith("drawio"):
-                drawing = drawing_import.drawio.read(path)
+                drawing = drawings.drawio.read(path)
             elif pattern.startswith("topologyzoo"):
-                drawing = drawing_import.graphml.read(path)
+                drawing = drawings.graphml.read(path)
             else:
-                drawing = drawing_import.containerlab.read(path).drawing
-            text = drawing_import.scenario(drawing)
+                drawing = drawings.containerlab.read(path).drawing
+            text = drawings.scenario(drawing)
         except InputError as error:
             refused.append(str(error))
             continue

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tsnbench.errors import ContentError
 from tsnbench.exports import scenario_text
-from tsnbench.exports.drawing_import.drawing import BRIDGES, STATIONS, Drawing, Node, one_line
+from tsnbench.exports.lists.drawings.drawing import BRIDGES, STATIONS, Drawing, Node, one_line
 from tsnbench.exports.scenario_text import Notes, flow, rate, valid_name
 
 RATE = "1 Gbit/s"

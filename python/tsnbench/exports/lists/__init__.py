@@ -1,0 +1,1 @@
+"""Lists that companies have, as scenarios: communication matrices and drawn networks."""
