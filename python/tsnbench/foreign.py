@@ -210,7 +210,7 @@ def _depth(text: str) -> int:
     return most
 
 
-def mapping_of(value: Any) -> Part:
+def mapping_of(value: Any) -> Mapping[Any, Any]:
     """The mapping, or an empty one where something else stands."""
     return value if isinstance(value, dict) else {}
 

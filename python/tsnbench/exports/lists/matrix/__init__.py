@@ -167,7 +167,8 @@ def _decided(book: Book, read: Read, names: _Names) -> list[str]:
 
 def _streams(read: Read, names: _Names) -> list[str]:
     taken: set[str] = set()
-    lines, count = [], {}
+    lines: list[str] = []
+    count: dict[str, int] = {}
     for one in read.messages:
         # Equal names get the number at once, so that many of them take no long search.
         count[one.name] = count.get(one.name, 0) + 1

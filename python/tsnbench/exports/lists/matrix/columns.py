@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from tsnbench.errors import ContentError
@@ -15,7 +15,11 @@ from tsnbench.foreign import mapping_of, parse_yaml, shown
 KEYS = tuple(words.KEYS)
 ASKED = "?"
 NONE = "none"
-UNITED = {"period": cells.TIMES | cells.RATES, "deadline": cells.TIMES, "payload": cells.SIZES}
+UNITED: dict[str, Collection[str]] = {
+    "period": cells.TIMES | cells.RATES,
+    "deadline": cells.TIMES,
+    "payload": cells.SIZES,
+}
 UNITED["frame"] = cells.SIZES
 WITH_DEFAULT = ("period", "payload", "pcp", "vlan", "deadline")
 HEADER_WITHIN = 50
