@@ -222,13 +222,13 @@ def shown(value: Any) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}\u2026"
 
 
-def parse_xml(file: str, content: bytes | str) -> ET.Element:
+def parse_xml(file: str, content: bytes | str, most: int = MOST_ELEMENTS) -> ET.Element:
     """The root of an XML document.
 
     Raises:
         ContentError: it is no XML, has a document type, or is too large or too deep.
     """
-    parser = ET.XMLParser(target=_Bounded(file))
+    parser = ET.XMLParser(target=_Bounded(file, most))
     try:
         parser.feed(content)
         root: ET.Element = parser.close()
@@ -245,16 +245,17 @@ def local(name: str) -> str:
 class _Bounded(ET.TreeBuilder):
     """A tree of a limited number of elements, in a limited number of levels."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, most: int) -> None:
         super().__init__()
         self._file = file
+        self._most = most
         self._count = self._depth = 0
 
     def start(self, tag: str, attrs: dict[Any, Any], /) -> ET.Element:
         self._count += 1
         self._depth += 1
-        if self._count > MOST_ELEMENTS or self._depth > MOST_NESTED:
-            most = f"{MOST_ELEMENTS} elements in {MOST_NESTED} levels"
+        if self._count > self._most or self._depth > MOST_NESTED:
+            most = f"{self._most} elements in {MOST_NESTED} levels"
             raise ContentError(f"{self._file}: expected at most {most}, found more")
         return super().start(tag, attrs)
 

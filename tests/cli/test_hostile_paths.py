@@ -98,6 +98,7 @@ OPTIONS = (
     Option("import tsnkit TASK {}", suffix=".csv"),
     Option("import inet {}", suffix=".ini"),
     Option("import matrix {}", suffix=".csv"),
+    Option("import arxml {}", suffix=".arxml"),
     Option("import drawio {}", suffix=".drawio"),
     Option("import graphml {}", suffix=".graphml"),
     Option("import containerlab {}", suffix=".yml"),

@@ -12,7 +12,7 @@ import pytest
 
 from support.commands import tsnbench
 from tsnbench.errors import ContentError, InputError
-from tsnbench.exports.lists import matrix
+from tsnbench.exports.lists import matrix, streams
 from tsnbench.exports.lists.matrix import cells, words
 from tsnbench.exports.lists.matrix.cells import CellError
 from tsnbench.planning import plan
@@ -26,7 +26,7 @@ speed,motor,hub,10,8,5,,5,slow
 """
 
 
-def imported(path: Path, network: matrix.Network | None = None) -> tuple[Scenario, str]:
+def imported(path: Path, network: streams.Network | None = None) -> tuple[Scenario, str]:
     """The scenario of a matrix with the proposed columns, and its text."""
     book = matrix.book_of(path)
     said, text = matrix.proposed(book)

@@ -21,7 +21,8 @@ from tsnbench.errors import ContentError, InputError
 from tsnbench.exports import inet_import, trdp_import, tsnkit_import
 from tsnbench.exports.engine import experiment as experiment_of_engine
 from tsnbench.exports.engine import files
-from tsnbench.exports.lists import drawings
+from tsnbench.exports.lists import arxml as autosar
+from tsnbench.exports.lists import drawings, streams
 from tsnbench.exports.lists import matrix as matrices
 from tsnbench.foreign_files import recognise
 from tsnbench.foreign_files.formats import unsuitable
@@ -167,6 +168,20 @@ def matrix(
         _deliver(matrices.scenario(book, said, given), {}, into)
 
 
+@app.command("arxml")
+def arxml(
+    parts: Annotated[
+        list[Path], typer.Argument(help="The files of a system description.", show_default=False)
+    ],
+    network: Annotated[
+        Path | None, option("SCENARIO", "A scenario with the network; by default all ECUs are at one bridge.")
+    ] = None,
+) -> None:
+    """Print a scenario from the Ethernet PDUs of AUTOSAR files."""
+    with user_errors():
+        sys.stdout.write(autosar.scenario(parts, None if network is None else _network(network)))
+
+
 @app.command("drawio")
 def drawio(
     file: Annotated[Path, typer.Argument(help="A drawing of draw.io.", show_default=False)],
@@ -199,7 +214,7 @@ def containerlab(
         _deliver(drawings.scenario(made.drawing), {"lab.yaml": made.lab} if made.lab else {}, into)
 
 
-def _network(file: Path) -> matrices.Network:
+def _network(file: Path) -> streams.Network:
     """The network of a scenario, line by line as it is written there."""
     nodes = scenarios.load(file).network.nodes
     text = foreign.read_text(file, LARGEST_NETWORK)
@@ -209,7 +224,7 @@ def _network(file: Path) -> matrices.Network:
     if block is None:
         raise ContentError(f"{file}: expected `network:` and its keys on the lines below, found another form")
     talking = [name for name, one in nodes.items() if one.kind != "bridge"]
-    return matrices.Network(str(file), textwrap.dedent(block[1]).rstrip().splitlines(), talking)
+    return streams.Network(str(file), textwrap.dedent(block[1]).rstrip().splitlines(), talking)
 
 
 def _deliver(text: str, files: dict[str, str], into: Path | None) -> None:

@@ -1,1 +1,1 @@
-"""Lists that companies have, as scenarios: communication matrices and drawn networks."""
+"""Lists that companies have, as scenarios: communication matrices, AUTOSAR files and drawn networks."""

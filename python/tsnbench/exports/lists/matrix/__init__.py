@@ -5,42 +5,18 @@ What the columns mean is proposed once, and kept in a file beside the matrix (:m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 
 from tsnbench import foreign
-from tsnbench.errors import ContentError
-from tsnbench.exports import scenario_text
-from tsnbench.exports.lists.matrix import cells, columns, sheets
+from tsnbench.exports.lists import streams
+from tsnbench.exports.lists.matrix import columns, sheets
 from tsnbench.exports.lists.matrix.columns import Columns
-from tsnbench.exports.lists.matrix.messages import LARGEST_PAYLOAD, Message, Read, messages
+from tsnbench.exports.lists.matrix.messages import messages
 from tsnbench.exports.lists.matrix.sheets import Book
-from tsnbench.exports.scenario_text import Notes, duration, flow, listed, valid_name
 
-__all__ = ["Network", "book_of", "columns_of", "proposed", "scenario"]
-
-PERIODS = 10
-"""The scenario lasts as many of the longest period, between these limits in ns."""
-SHORTEST_NS, LONGEST_NS = 10**7, 10**10
-SWITCH = "switch"
-MOST_LOST = 1000
-"""Lines of rows that are not taken."""
-MOST_NAMED = 8
+__all__ = ["book_of", "columns_of", "proposed", "scenario"]
 
 book_of = sheets.read
-
-
-@dataclass(frozen=True)
-class Network:
-    """A network that is there already."""
-
-    file: str
-    lines: Sequence[str]
-    """Its lines in YAML, without their indent."""
-    nodes: Collection[str]
-    """The nodes that can talk and listen."""
 
 
 def columns_of(path: Path) -> Columns:
@@ -63,7 +39,7 @@ def proposed(book: Book) -> tuple[Columns, str]:
     return said, columns.written(said, book.file)
 
 
-def scenario(book: Book, said: Columns, network: Network | None = None) -> str:
+def scenario(book: Book, said: Columns, network: streams.Network | None = None) -> str:
     """A scenario's YAML.
 
     Args:
@@ -74,136 +50,6 @@ def scenario(book: Book, said: Columns, network: Network | None = None) -> str:
     Raises:
         ContentError: with the place, what was expected and what was found.
     """
-    read = messages(book, said)
-    names = _Names(network)
-    lines = list(_streams(read, names))
-    if not lines:
-        raise ContentError(
-            f"{book.file}: expected senders and receivers of {network.file if network else 'a network'}, "
-            f"found none{'; ' + read.lost[0] if read.lost else ''}"
-        )
-    longest = max(one.period_ns for one in read.messages)
-    until = max(min(max(PERIODS * longest, SHORTEST_NS), LONGEST_NS), 2 * longest)
-    head = {
-        "name": valid_name(Path(book.file).stem, set(), "m"),
-        "duration": duration(Fraction(until, 10**9)),
-    }
-    source = [f"From the communication matrix {cells.plain(book.file)}.", *_decided(book, read, names)]
-    if read.lost:
-        source.append("Not taken, by row:")
-        source += [f"  {cells.plain(one)}" for one in read.lost[:MOST_LOST]]
-        if len(read.lost) > MOST_LOST:
-            source.append(f"  and {len(read.lost) - MOST_LOST} more")
-    return scenario_text.text(source, head, names.network(), ["streams:", *lines], Notes())
-
-
-class _Names:
-    """Names of nodes in the scenario, for names in the matrix."""
-
-    def __init__(self, network: Network | None) -> None:
-        self.given = network
-        self._taken: set[str] = {SWITCH}
-        self._known = {_alike(one): one for one in network.nodes} if network else {}
-        self.found: dict[str, str] = {}
-
-    def of(self, name: str) -> str | None:
-        """The node; None if the given network does not have it."""
-        if self.given is not None:
-            return self._known.get(_alike(name))
-        key = _alike(name)
-        if key not in self.found:
-            self.found[key] = valid_name(name, self._taken, "n")
-        return self.found[key]
-
-    def network(self) -> Sequence[str]:
-        """The lines of the network."""
-        if self.given is not None:
-            return self.given.lines
-        ends = list(self.found.values())
-        return [
-            f"bridges: [{SWITCH}]",
-            *_folded("stations: [", ends),
-            "links:",
-            "  rate: 1 Gbit/s",
-            *(f"  {one}" for one in _folded("between: [", [f"{one} -- {SWITCH}" for one in ends])),
-        ]
-
-
-def _alike(name: str) -> str:
-    return valid_name(name, set(), "n").lower()
-
-
-def _folded(begin: str, texts: list[str]) -> list[str]:
-    """A list of YAML on lines of eight entries."""
-    if len(texts) <= MOST_NAMED:
-        return [f"{begin}{', '.join(texts)}]"]
-    lines = [f"  {', '.join(texts[at : at + MOST_NAMED])}," for at in range(0, len(texts), MOST_NAMED)]
-    return [begin, *lines[:-1], lines[-1].rstrip(",") + "]"]
-
-
-def _decided(book: Book, read: Read, names: _Names) -> list[str]:
-    found = [book.decided] if book.decided else []
-    if names.given is None:
-        found.append(
-            f"the matrix has no network; here all {len(names.found)} nodes are at one bridge, at 1 Gbit/s"
-        )
-    if not any(one.pcp is not None for one in read.messages):
-        found.append("the matrix has no priorities; all messages have PCP 0")
-    if not any(one.deadline_ns is not None for one in read.messages):
-        found.append("the matrix has no deadlines; no message has a requirement")
-    if read.repeated:
-        found.append(f"{read.repeated} rows tell further receivers or signals of a message")
-    large = [one.name for one in read.messages if not one.whole_frame and one.octets > LARGEST_PAYLOAD]
-    if large:
-        few = ", ".join(cells.plain(one) for one in large[:MOST_NAMED])
-        found.append(f"messages of more than {LARGEST_PAYLOAD} B are sent as several frames: {few}")
-    if read.to_all:
-        few = ", ".join(cells.plain(one) for one in read.to_all[:MOST_NAMED])
-        found.append(f"receivers `all` are all other nodes of the matrix: {few}")
-    if read.unused:
-        found.append(f"columns that are not used: {', '.join(read.unused)}")
-    return ["Decided here:", *(f"  {one}" for one in found)] if found else []
-
-
-def _streams(read: Read, names: _Names) -> list[str]:
-    taken: set[str] = set()
-    lines: list[str] = []
-    count: dict[str, int] = {}
-    for one in read.messages:
-        # Equal names get the number at once, so that many of them take no long search.
-        count[one.name] = count.get(one.name, 0) + 1
-        name = one.name if count[one.name] == 1 else f"{one.name[:50]}-{count[one.name]}"
-        keys = _keys(one, read, names)
-        if keys is not None:
-            lines.append(f"  {valid_name(name, taken, 's')}: {flow(keys)}")
-    return lines
-
-
-def _keys(one: Message, read: Read, names: _Names) -> dict[str, object] | None:
-    """The keys of a stream; None if a given network does not have its nodes."""
-    talker = names.of(one.talker)
-    listeners = dict.fromkeys(names.of(name) for name in one.listeners)
-    unknown = [name for name in (one.talker, *one.listeners) if names.of(name) is None]
-    if unknown:
-        few = ", ".join(unknown[:4])
-        read.lost.append(f"{one.row}: {one.name}: no such node in the network: {few}")
-    to = [name for name in listeners if name is not None and name != talker]
-    if talker is None or not to:
-        return None
-    size = {"frame" if one.whole_frame else "payload": f"{one.octets} B"}
-    if not one.whole_frame and one.octets > LARGEST_PAYLOAD:
-        size = {"units": f"[{one.octets} B]"}
-    requires = None if one.deadline_ns is None else flow({"delay": _time(one.deadline_ns)})
-    return {
-        "from": talker,
-        "to": to[0] if len(to) == 1 else listed(to),
-        "pcp": one.pcp,
-        "vlan": one.vlan,
-        "period": _time(one.period_ns),
-        **size,
-        "requires": requires,
-    }
-
-
-def _time(ns: int) -> str:
-    return duration(Fraction(ns, 10**9))
+    source = f"From the communication matrix {streams.one_line(book.file)}."
+    decided = [book.decided] if book.decided else []
+    return streams.scenario(book.file, source, decided, messages(book, said), network)
