@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,6 +15,9 @@ RESERVED = {
     *("true", "false", "null"),
 }
 """Words that a scenario or YAML reads in another way."""
+_LETTERS = str.maketrans({"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue", "\u00df": "ss"})
+_LETTERS |= str.maketrans({"\u00c4": "Ae", "\u00d6": "Oe", "\u00dc": "Ue"})
+"""Letters of German that have another form without umlauts."""
 
 
 @dataclass
@@ -35,17 +39,29 @@ class Notes:
 
 def valid_name(text: str, taken: set[str], instead: str) -> str:
     """A name of a scenario from a text of another tool; names that are taken get a number."""
-    word = re.sub(r"[^A-Za-z0-9_.+-]+", "-", text.replace("[", "").replace("]", "")).strip("-.")
+    plain = unicodedata.normalize("NFKD", text.translate(_LETTERS))
+    latin = "".join(one for one in plain if not unicodedata.combining(one))
+    word = re.sub(r"[^A-Za-z0-9_.+-]+", "-", latin.replace("[", "").replace("]", "")).strip("-.")
     if not re.match(r"[A-Za-z]", word):
         word = f"{instead}-{word}".strip("-")
     word = re.sub("--+", "-", word)[:LONGEST_NAME].rstrip("-.")
     if word.lower() in RESERVED:
         word += "-1"
-    found, number = word, 2
-    while found in taken:
-        found, number = f"{word}-{number}", number + 1
+    found = word if word not in taken else f"{word}-{_free_number(word, taken)}"
     taken.add(found)
     return found
+
+
+def _free_number(word: str, taken: set[str]) -> int:
+    """A number behind a word that no name has; the smallest one where names were numbered in order."""
+    above = 2
+    while f"{word}-{above}" in taken:
+        above *= 2
+    below = above // 2
+    while above - below > 1:
+        middle = (above + below) // 2
+        below, above = (middle, above) if f"{word}-{middle}" in taken else (below, middle)
+    return above
 
 
 def duration(seconds: Fraction) -> str:

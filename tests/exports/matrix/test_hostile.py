@@ -116,6 +116,32 @@ def test_a_truncated_file_of_excel_is_damaged(tmp_path: Path) -> None:
         matrix.book_of(path)
 
 
+ROWS = {
+    "one message": ("m,a,n{n},5,100", "to: [n0, n1, "),
+    "one name": ("m,a,b,{n},100", "m-19999: "),
+    "like names": ("m{q},a,b,{n},100", "m-19999: "),
+    "like nodes": ("m{n},a{q},b,5,100", "from: a-20000"),
+    "all": ("m{n},n{n},all,5,100", "expected at most 1000000 listeners, found more"),
+    "many": ("m{n},a,{s},5,100", "expected at most 1000000 listeners, found more"),
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_many_rows_take_no_long_search(kind: str, tmp_path: Path) -> None:
+    form, result = ROWS[kind]
+    path = tmp_path / "m.csv"
+    several = "; ".join(f"n{n}" for n in range(100))
+    rows = [form.format(n=n, q=chr(0x4E00 + n), s=several) for n in range(20_000)]
+    path.write_text("\n".join([",".join(HEADER), *rows]), encoding="utf-8")
+    book = matrix.book_of(path)
+    said, _ = matrix.proposed(book)
+    if "expected" in result:
+        with pytest.raises(InputError, match=result):
+            matrix.scenario(book, said)
+    else:
+        assert result in matrix.scenario(book, said)
+
+
 NAMES = [
     "$(reboot)", "`id`", "a; rm -rf /", "../../etc/passwd", "{a: b}", "- x", "# c", "!!python/object:x",
     "&a *a", "null", "true", "all", "none", "x" * 200, "\u202eabc", "\U0001f697", "'", '"', "a: b", "%s",

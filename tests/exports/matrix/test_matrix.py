@@ -90,7 +90,7 @@ def test_a_german_export_in_any_encoding(tmp_path: Path, encoding: str) -> None:
     found, text = imported(csv_of(tmp_path, GERMAN, encoding))
     assert told(found) == {
         "Lenkwinkel": ("ESP", ("Lenkung", "Zentral-Rechner", "Kombi"), 6, 2_500_000),
-        "T-r": ("T-r-links", ("ESP", "Lenkung", "Zentral-Rechner", "Kombi"), 1, 10**9),
+        "Tuer": ("Tuer-links", ("ESP", "Lenkung", "Zentral-Rechner", "Kombi"), 1, 10**9),
     }
     assert lost(text) == ["row 7: period: expected a number, found bei Ereignis"]
     assert ("is read as Windows-1252" in text) == (encoding in ("cp1252", "latin-1"))
@@ -299,3 +299,16 @@ def test_a_file_of_another_program_is_named(tmp_path: Path) -> None:
     old.write_bytes(b"\xd0\xcf\x11\xe0")
     with pytest.raises(InputError, match=r"hint: save it as \.xlsx or as CSV"):
         matrix.book_of(old)
+
+
+def test_names_of_nodes_that_nearly_agree(tmp_path: Path) -> None:
+    """Upper and lower case are one node, which is told; all other characters make a difference."""
+    rows = "a,ESP,T\u00fcr,5,8\nb,Esp,T\u00f6r,5,8\nc,\u524d,\u540e,5,8\n"
+    text = f"Message,Sender,Receiver,Cycle [ms],Size [byte]\n{rows}"
+    found, made = imported(csv_of(tmp_path, text))
+    assert [(one.talker, one.listeners) for one in found.streams.values()] == [
+        ("ESP", ("Tuer",)),
+        ("ESP", ("Toer",)),
+        ("n", ("n-2",)),
+    ]
+    assert "names that differ in upper and lower case are one node: ESP, Esp" in made

@@ -25,11 +25,18 @@ MOST_ELEMENTS = 2_000_000
 PDU_HEADER = 8
 """Octets before each PDU whose connection gives it a header: identifier and length."""
 LARGEST_PDU = 65_000
+LONGEST_NAME = 128
+"""Characters of a name in AUTOSAR."""
+MOST_LEVELS = 30
+MOST_PARTS = 200_000
+"""PDUs, ports and networks."""
 _NUMBER = re.compile(r"\d{1,10}(?:\.\d{0,10})?(?:[eE][+-]?\d{1,2})?")
 _RATE = re.compile(r"[1-9]\d{6,11}")
 """A rate that a scenario can have, in bit/s."""
 _IDENTIFIERS = ("SOCKET-CONNECTION-IPDU-IDENTIFIER", "SO-CON-I-PDU-IDENTIFIER")
 """How PDUs are told apart in a connection, in older and in newer releases."""
+_KINDS = ("I-PDU-PORT", "-PDU", "ETHERNET-PHYSICAL-CHANNEL", "-CLUSTER")
+"""Ends of the kinds of elements that are needed."""
 _WHOLE = re.compile(r"\d{1,9}")
 
 
@@ -63,7 +70,7 @@ def scenario(paths: Sequence[Path], network: streams.Network | None = None) -> s
     for path in paths:
         _read(path, model)
     names = ", ".join(streams.one_line(path.name) for path in paths)
-    read = Read(rows=False)
+    read = Read(names, rows=False)
     for path_, channel in model.channels.items():
         _channel(path_, channel, model, read)
     read.lost += sorted(f"a network of another bus: {one}" for one in model.other_buses)
@@ -84,18 +91,26 @@ def _read(path: Path, model: _Model) -> None:
         if local(one.tag) in _IDENTIFIERS and _text(one, "HEADER-ID"):
             model.headed.add(_text(one, "PDU-TRIGGERING-REF"))
     for element, names in _named(root):
-        kind, where = local(element.tag), "/".join(["", *names])
-        if kind == "I-PDU-PORT" and len(names) > 2:
-            model.ports[where] = (names[-3], _text(element, "COMMUNICATION-DIRECTION"))
-        elif kind.endswith("-PDU"):
-            model.pdus.setdefault(where, element)
-        elif kind == "ETHERNET-PHYSICAL-CHANNEL":
-            model.channels[where] = element
-        elif kind == "ETHERNET-CLUSTER":
-            written = [(one.text or "").strip() for one in _all(element, "BAUDRATE")]
-            model.rates |= {int(one) for one in written if _RATE.fullmatch(one)}
-        elif kind.endswith("-CLUSTER"):
-            model.other_buses.add(f"{where} ({kind.removesuffix('-CLUSTER')})")
+        kind = local(element.tag)
+        if kind.endswith(_KINDS):
+            _keep(path.name, kind, element, names, model)
+
+
+def _keep(file: str, kind: str, element: ET.Element, names: tuple[str, ...], model: _Model) -> None:
+    where = "/".join(["", *names])
+    if kind == "I-PDU-PORT" and len(names) > 2:
+        model.ports[where] = (names[-3], _text(element, "COMMUNICATION-DIRECTION"))
+    elif kind.endswith("-PDU"):
+        model.pdus.setdefault(where, element)
+    elif kind == "ETHERNET-PHYSICAL-CHANNEL":
+        model.channels[where] = element
+    elif kind == "ETHERNET-CLUSTER":
+        written = [(one.text or "").strip() for one in _all(element, "BAUDRATE")]
+        model.rates |= {int(one) for one in written if _RATE.fullmatch(one)}
+    elif kind.endswith("-CLUSTER"):
+        model.other_buses.add(f"{where} ({kind.removesuffix('-CLUSTER')})")
+    if sum(map(len, (model.ports, model.pdus, model.channels, model.other_buses))) > MOST_PARTS:
+        raise ContentError(f"{file}: expected at most {MOST_PARTS} PDUs, ports and networks, found more")
 
 
 def _named(root: ET.Element) -> Iterator[tuple[ET.Element, tuple[str, ...]]]:
@@ -105,7 +120,7 @@ def _named(root: ET.Element) -> Iterator[tuple[ET.Element, tuple[str, ...]]]:
         element, names = waiting.pop()
         own = _text(element, "SHORT-NAME")
         if own:
-            names = (*names, own[:200])
+            names = (*names, own[:LONGEST_NAME])[-MOST_LEVELS:]
             yield element, names
         waiting += [(one, names) for one in reversed(element)]
 
@@ -163,12 +178,10 @@ def _messages(
     if len(periods) > 1:
         read.lost.append(f"{place}: further cycles; the shortest one is taken")
     for talker in senders:
-        listeners = [one for one in receivers if one != talker]
+        listeners = dict.fromkeys(one for one in receivers if one != talker)
         if listeners:
             name, octets = path.rpartition("/")[2], int(length) + header
-            read.messages.append(
-                Message(name, talker, listeners, place, periods[0], octets, False, None, vlan, None)
-            )
+            read.add(Message(name, talker, listeners, place, periods[0], octets, False, None, vlan, None))
 
 
 def _period_ns(timing: ET.Element) -> int | None:

@@ -88,17 +88,24 @@ class _Names:
         self.rate = rate
         self.given = network
         self._taken: set[str] = {SWITCH}
-        self._known = {_alike(one): one for one in network.nodes} if network else {}
+        self._known = {one.lower(): one for one in network.nodes} if network else {}
         self.found: dict[str, str] = {}
+        self.written: dict[str, dict[str, None]] = {}
+        """How the list writes each name."""
 
     def of(self, name: str) -> str | None:
         """The node; None if the given network does not have it."""
         if self.given is not None:
-            return self._known.get(_alike(name))
-        key = _alike(name)
+            return self._known.get(valid_name(name, set(), "n").lower())
+        key = " ".join(name.split()).casefold()
         if key not in self.found:
             self.found[key] = valid_name(name, self._taken, "n")
+        self.written.setdefault(key, {})[name] = None
         return self.found[key]
+
+    def several(self) -> list[str]:
+        """Names of one node that differ in upper and lower case."""
+        return [one for names in self.written.values() if len(names) > 1 for one in names]
 
     def network(self) -> Sequence[str]:
         """The lines of the network."""
@@ -112,10 +119,6 @@ class _Names:
             f"  rate: {self.rate}",
             *(f"  {one}" for one in _folded("between: [", [f"{one} -- {SWITCH}" for one in ends])),
         ]
-
-
-def _alike(name: str) -> str:
-    return valid_name(name, set(), "n").lower()
 
 
 def _folded(begin: str, texts: list[str]) -> list[str]:
@@ -142,6 +145,9 @@ def _decided(read: Read, names: _Names) -> list[str]:
     if large:
         few = ", ".join(one_line(one) for one in large[:MOST_NAMED])
         found.append(f"messages of more than {LARGEST_PAYLOAD} B are sent as several frames: {few}")
+    if several := names.several():
+        few = ", ".join(one_line(one) for one in several[:MOST_NAMED])
+        found.append(f"names that differ in upper and lower case are one node: {few}")
     if read.to_all:
         few = ", ".join(one_line(one) for one in read.to_all[:MOST_NAMED])
         found.append(f"receivers `all` are all other nodes of the list: {few}")
@@ -153,14 +159,10 @@ def _decided(read: Read, names: _Names) -> list[str]:
 def _streams(read: Read, names: _Names) -> list[str]:
     taken: set[str] = set()
     lines: list[str] = []
-    count: dict[str, int] = {}
     for one in read.messages:
-        # Equal names get the number at once, so that many of them take no long search.
-        count[one.name] = count.get(one.name, 0) + 1
-        name = one.name if count[one.name] == 1 else f"{one.name[:50]}-{count[one.name]}"
         keys = _keys(one, read, names)
         if keys is not None:
-            lines.append(f"  {valid_name(name, taken, 's')}: {flow(keys)}")
+            lines.append(f"  {valid_name(one.name, taken, 's')}: {flow(keys)}")
     return lines
 
 

@@ -22,7 +22,8 @@ from tsnbench.exports.lists.drawings.drawing import Drawing, Link, Node, one_lin
 from tsnbench.foreign import parse_xml
 
 LARGEST_FILE = 1 << 24
-MOST_TAGS = 10_000
+LONGEST_LABEL = 5_000
+"""Characters of a label in HTML that are read."""
 _LINES = {"br", "div", "p", "tr", "li", "h1", "h2", "h3"}
 _ADDRESS = re.compile(
     r"[\s(]*(?:(?:ip|mac)[ :]*)?[0-9a-fA-F]{1,4}(?:[.:-][0-9a-fA-F]{1,4}){3,7}(?:/\d+)?[\s)]*"
@@ -133,7 +134,7 @@ def _text(label: str) -> list[str]:
     if "<" not in label and "&" not in label:
         return [one.strip() for one in label.splitlines() if one.strip()]
     reader = _Html()
-    reader.feed(label[:100_000])
+    reader.feed(label[:LONGEST_LABEL])
     reader.close()
     lines = "".join(reader.parts).replace("\xa0", " ").splitlines()
     return [" ".join(one.split()) for one in lines if one.strip()]

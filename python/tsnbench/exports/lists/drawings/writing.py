@@ -62,16 +62,13 @@ def scenario(drawing: Drawing) -> str:
 
 def _names(drawing: Drawing) -> dict[str, str]:
     taken: set[str] = set()
-    seen: Counter[str] = Counter()
+    seen: set[str] = set()
     names, numbered = {}, []
     for key, node in drawing.nodes.items():
-        seen[node.label] += 1
-        number = seen[node.label]
-        # Equal labels get the number at once, so that many of them take no long search.
-        label = node.label if number == 1 else f"{node.label[:50]}-{number}"
-        names[key] = valid_name(label, taken, "n")
-        if number > 1:
+        names[key] = valid_name(node.label, taken, "n")
+        if node.label in seen:
             numbered.append(names[key])
+        seen.add(node.label)
     if numbered:
         drawing.decided.append(f"nodes with equal labels have numbers: {_few(numbered)}")
     return names

@@ -84,22 +84,31 @@ def messages(book: Book, said: Columns) -> Read:
     known = [one.name for one in book.sheets]
     if missing := [one for one in said.sheets if one not in known]:
         raise ContentError(f"{book.file}: expected the sheet {missing[0]}, found {', '.join(known[:8])}")
-    read = Read()
+    read = Read(book.file)
     for sheet in book.sheets:
         if not said.sheets or sheet.name in said.sheets:
             _sheet(book.file, sheet, said, read)
         else:
             read.lost.append(f"the sheet {sheet.name}: {len(sheet.rows)} rows")
-    nodes = {name: None for one in read.messages for name in (one.talker, *one.listeners)}
-    for one in read.messages:
-        if any(name.lower() in cells.ALL for name in one.listeners):
-            read.to_all.append(one.name)
-            one.listeners = [name for name in nodes if name.lower() not in cells.ALL and name != one.talker]
-    read.messages = [one for one in read.messages if one.listeners]
+    _resolve_all(read)
     if not read.messages:
         more = f"; {read.lost[0]}" if read.lost else ""
         raise ContentError(f"{book.file}: expected rows with messages, found none{more}")
     return read
+
+
+def _resolve_all(read: Read) -> None:
+    """Gives messages for all nodes every node of the list as a listener."""
+    names = (name for one in read.messages for name in (one.talker, *one.listeners))
+    nodes = [name for name in dict.fromkeys(names) if name.lower() not in cells.ALL]
+    for one in read.messages:
+        wide = [name for name in one.listeners if name.lower() in cells.ALL]
+        if wide:
+            read.to_all.append(one.name)
+            read.extend(one, nodes)
+        for name in wide:
+            del one.listeners[name]
+    read.messages = [one for one in read.messages if one.listeners]
 
 
 def _sheet(file: str, sheet: Sheet, said: Columns, read: Read) -> None:
@@ -113,7 +122,7 @@ def _sheet(file: str, sheet: Sheet, said: Columns, read: Read) -> None:
     read.unused.update(dict.fromkeys(one for one in places if one and one not in said.wanted()))
     used = [place for one in said.wanted() for place in places[one]]
     before: list[Message] = []
-    known: dict[tuple[str, str], list[Message]] = {}
+    known: dict[tuple[object, ...], Message] = {}
     for number, cells_ in sheet.rows.items():
         row = _Row(f"{where} {number}", cells_, places, said, read.lost, used)
         if number <= header or row.empty:
@@ -121,9 +130,7 @@ def _sheet(file: str, sheet: Sheet, said: Columns, read: Read) -> None:
         if before and _continues(row):
             _add_receivers(before, row, read)
             continue
-        before = list(_new(row, number))
-        for one in before:
-            _merge(one, known, read)
+        before = [_merge(one, known, read) for one in _new(row, number)]
 
 
 def _continues(row: _Row) -> bool:
@@ -135,21 +142,21 @@ def _continues(row: _Row) -> bool:
 def _add_receivers(before: list[Message], row: _Row, read: Read) -> None:
     read.repeated += 1
     for one in before:
-        one.listeners += [name for name in row.receivers() if name not in one.listeners]
+        read.extend(one, row.receivers())
 
 
-def _merge(one: Message, known: dict[tuple[str, str], list[Message]], read: Read) -> None:
-    """A message of one name and sender is one message, if its rows agree."""
-    having = known.setdefault((one.name, one.talker), [])
-    for other in having:
-        if other.same(one):
-            read.repeated += 1
-            other.listeners += [name for name in one.listeners if name not in other.listeners]
-            return
-    if having:
-        read.lost.append(f"{one.row}: {one.name} differs from {having[0].row}; both are written")
-    having.append(one)
-    read.messages.append(one)
+def _merge(one: Message, known: dict[tuple[object, ...], Message], read: Read) -> Message:
+    """The message that rows with the same values are, with the listeners of all of them."""
+    if (other := known.get(one.key)) is not None:
+        read.repeated += 1
+        read.extend(other, one.listeners)
+        return other
+    first = known.setdefault((one.name, one.talker), one)
+    if first is not one:
+        read.lost.append(f"{one.row}: {one.name} differs from {first.row}; both are written")
+    known[one.key] = one
+    read.add(one)
+    return one
 
 
 def _new(row: _Row, number: int) -> Iterator[Message]:
@@ -183,7 +190,7 @@ def _new(row: _Row, number: int) -> Iterator[Message]:
     pcp = _optional(row, "pcp", lambda cell: cells.whole(cell, 0, 7))
     vlan = _optional(row, "vlan", lambda cell: cells.whole(cell, 1, 4094))
     for talker in senders:
-        listeners = [one for one in receivers if one != talker]
+        listeners = dict.fromkeys(one for one in receivers if one != talker)
         name = cells.plain(row.cell("name")) or f"{talker}-{number}"
         if not listeners:
             row.lose(f"{name}: its sender is its only receiver")

@@ -34,8 +34,10 @@ LAST_ROW = 1 << 20
 """Excel has no more."""
 MOST_MERGED = 1_000_000
 """Cells of all merged areas of a sheet."""
-_AREA = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})\"")
-_ROW = re.compile(rb"<(?:\w+:)?row\s(?:[^>]*?\s)?r=\"([0-9]{1,12})\"")
+_AREA = re.compile(
+    rb"<(?:\w+:)?mergeCell\s[^>]{0,300}?ref=\"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})\""
+)
+_ROW = re.compile(rb"<(?:\w+:)?row\s(?:[^>]{0,300}?\s)?r=\"([0-9]{1,12})\"")
 _DOCTYPE = re.compile(rb"<\x00?!\x00?D\x00?O\x00?C\x00?T\x00?Y\x00?P\x00?E")
 _AS_SHOWN = Context(prec=15)
 """Excel shows 15 digits: 0.1 + 0.2 is 0.3 there."""
