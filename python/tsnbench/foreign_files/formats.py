@@ -82,6 +82,11 @@ def _is_text(head: bytes) -> bool:
     return bool(head) and not re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]", head)
 
 
+def _is_excel(head: bytes) -> bool:
+    """Whether a ZIP file has the parts of a workbook."""
+    return head.startswith(b"PK\x03\x04") and (b"xl/" in head or b"[Content_Types].xml" in head)
+
+
 def _is_csv(head: bytes) -> bool:
     """Whether the first three lines (or all, if fewer) have an equal number of columns, two or more."""
     if not _is_text(head):
@@ -97,8 +102,15 @@ def _is_csv(head: bytes) -> bool:
     return False
 
 
-_WRITTEN = "tsnbench writes such files (tsnbench plan SCENARIO --into FOLDER --as inet) and reads none"
+_IMPORTED = "tsnbench import {} FILE makes a scenario of it"
 _NED = rb"^(?:import inet\.|package [\w.]+;|(?:network|module|simple) \w+(?: extends \w+)?\s*\{?$)"
+_NED_HINT = "tsnbench import inet omnetpp.ini makes a scenario of it and of its ini file"
+_DESCRIBED = (
+    ("drawio", "a drawing of draw.io", rb"<(?:mxfile|mxGraphModel)"),
+    ("graphml", "a network in GraphML", rb"<graphml"),
+    ("arxml", "an AUTOSAR description (ARXML)", rb"<AUTOSAR"),
+)
+"""XML with an import of this name: what it is, and its first element."""
 _TSNKIT = rb"\A(?:\xef\xbb\xbf)?(?:(?:id|stream),src,dst,size|link,q_num,rate)"
 _KEYS = [re.compile(rb"^%s:" % key, re.MULTILINE) for key in (b"network", b"streams")]
 FORMATS: tuple[Format, ...] = (
@@ -144,9 +156,10 @@ FORMATS: tuple[Format, ...] = (
         "omnetpp-ini",
         "a configuration of OMNeT++ (omnetpp.ini)",
         _search(rb"^\[(?:General|Config [^\]]*)\]\s*$"),
-        hint=_WRITTEN,
+        hint=_IMPORTED.format("inet"),
     ),
-    Format("ned", "a network description of OMNeT++ (NED)", _search(_NED), hint=_WRITTEN),
+    Format("ned", "a network description of OMNeT++ (NED)", _search(_NED), hint=_NED_HINT),
+    Format("excel", "a workbook of Excel", _is_excel, hint=_IMPORTED.format("matrix")),
     *(
         Format(f"packed: {tool}", "a compressed file", _begins(magic), hint=f"unpack it first: {tool} FILE")
         for magic, tool in _PACKED
@@ -167,7 +180,16 @@ FORMATS: tuple[Format, ...] = (
         "trdp-xml",
         "an XML configuration of TRDP devices",
         _search(rb"\A(?:\xef\xbb\xbf)?\s*<(?:\?xml|!--|device)[\s\S]*<device\s", 16_384),
-        hint="tsnbench import trdp FILE makes a scenario of it",
+        hint=_IMPORTED.format("trdp"),
+    ),
+    *(
+        Format(
+            tool,
+            what,
+            _search(rb"\A(?:\xef\xbb\xbf)?\s*(?=<)[\s\S]{0,4000}?%s[\s>]" % root),
+            hint=_IMPORTED.format(tool),
+        )
+        for tool, what, root in _DESCRIBED
     ),
     Format(
         "xml",
