@@ -121,6 +121,34 @@ def test_one_of_several_pages_is_named(tmp_path: Path) -> None:
     assert "expected the page x, found net, other" in tsnbench("import", "drawio", path, "--page", "x").stderr
 
 
+BOX = '<mxGeometry x="{}" y="{}" width="40" height="40" as="geometry"/>'
+LOOSE = f"""<mxGraphModel><root><mxCell id="0"/><mxCell id="1" parent="0"/>
+<mxCell id="z" value="Zone" style="swimlane" vertex="1" parent="1">{BOX.format(100, 0)}</mxCell>
+<mxCell id="a" value="PLC" vertex="1" parent="z">{BOX.format(10, 20)}</mxCell>
+<mxCell id="s" value="switch" vertex="1" parent="1">{BOX.format(300, 20)}</mxCell>
+<mxCell id="t" value="a text" style="text;html=1" vertex="1" parent="1">{BOX.format(150, 40)}</mxCell>
+<mxCell id="e" value="1G" edge="1" parent="1"><mxGeometry relative="1" as="geometry">
+  <mxPoint x="155" y="45" as="sourcePoint"/><mxPoint x="295" y="45" as="targetPoint"/></mxGeometry></mxCell>
+<mxCell id="f" edge="1" source="s" parent="1"><mxGeometry relative="1" as="geometry">
+  <mxPoint x="500" y="45" as="targetPoint"/></mxGeometry></mxCell>
+</root></mxGraphModel>"""
+
+
+def test_lines_that_end_at_shapes_without_a_connection(tmp_path: Path) -> None:
+    """The PLC lies inside of a zone, so that its coordinates are relative to it."""
+    path = tmp_path / "net.drawio"
+    path.write_text(LOOSE, encoding="utf-8")
+    found, text = made(drawings.drawio.read(path))
+    assert links(found) == [("PLC", "switch", 10**9, 0)]
+    assert "a line that is not connected, but ends at these shapes: PLC -- switch" in said(
+        text, "Decided here"
+    )
+    assert said(text, "Not taken") == [
+        "a line that is connected to switch alone",
+        "a shape without a connection: a text",
+    ]
+
+
 # Written by networkx 3.6.1, write_graphml.
 NETWORKX = """<?xml version='1.0' encoding='utf-8'?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">

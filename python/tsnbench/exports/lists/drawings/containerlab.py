@@ -56,7 +56,6 @@ def read(path: Path) -> Topology:
         ports = [f"{name}:{port}" for name, port in (one, other)]
         drawing.decided.append(f"ports of {one[0]} -- {other[0]}: {', '.join(ports)}")
         drawing.add_link(Link((one[0], other[0])))
-    del drawing.decided[1000:]
     return Topology(drawing, _lab(path.name, top, kinds, wires, drawing))
 
 

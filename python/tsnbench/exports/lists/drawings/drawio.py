@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from tsnbench import foreign
 from tsnbench.errors import ContentError
 from tsnbench.exports.lists.drawings.drawing import Drawing, Link, Node, one_line
+from tsnbench.exports.lists.drawings.places import Places
 from tsnbench.foreign import parse_xml
 
 LARGEST_FILE = 1 << 24
@@ -44,9 +45,19 @@ class _Cell:
     target: str
     edge: bool
     vertex: bool
-    relative: bool
+    geometry: ET.Element | None
     lines: list[str] = field(default_factory=list)
     """The lines of its label."""
+
+    @property
+    def relative(self) -> bool:
+        """Whether it is placed relative to its parent, as ports and labels of lines are."""
+        return self.geometry is not None and self.geometry.get("relative") == "1"
+
+    @property
+    def text(self) -> bool:
+        """Whether it is drawn as text alone."""
+        return self.style.startswith(("text;", "edgeLabel"))
 
 
 def read(path: Path, page: str | None = None) -> Drawing:
@@ -114,7 +125,6 @@ def _cell(element: ET.Element) -> _Cell | None:
     label = attributes.get("label", inner.get("value") or "")
     if attributes.get("placeholders") == "1":
         label = re.sub(r"%(\w{1,40})%", lambda one: attributes.get(one[1], one[0])[:200], label)
-    geometry = inner.find("mxGeometry")
     return _Cell(
         element.get("id") or inner.get("id") or "",
         attributes,
@@ -124,7 +134,7 @@ def _cell(element: ET.Element) -> _Cell | None:
         inner.get("target") or "",
         inner.get("edge") == "1",
         inner.get("vertex") == "1",
-        geometry is not None and geometry.get("relative") == "1",
+        inner.find("mxGeometry"),
         _text(label),
     )
 
@@ -160,14 +170,22 @@ def _network(cells: dict[str, _Cell], drawing: Drawing) -> None:
     for one in cells.values():
         if not one.edge and one.parent in cells and cells[one.parent].edge:
             beside.setdefault(one.parent, []).extend(one.lines)
-    edges = [one for one in cells.values() if one.edge]
+    inner = {one.parent for one in cells.values()}
+    shapes = [
+        key for key, one in cells.items() if one.vertex and not (one.text or one.relative or key in inner)
+    ]
+    places = Places({key: (one.parent, one.geometry) for key, one in cells.items()}, shapes)
     used: dict[str, None] = {}
-    for edge in edges:
-        texts = [*edge.lines, *beside.get(edge.key, ())]
-        ends, ports = [], []
-        for key in (edge.source, edge.target):
-            end, port = _end(cells, key)
+    for line, edge in cells.items():
+        if not edge.edge:
+            continue
+        texts = [*edge.lines, *beside.get(line, ())]
+        ends, ports, near = [], [], False
+        for key, point in ((edge.source, "sourcePoint"), (edge.target, "targetPoint")):
+            loose = key not in cells
+            end, port = _end(cells, places.shape_at(line, point) or "" if loose else key)
             if end is not None:
+                near = near or loose
                 ends.append(end)
                 ports += port
         if len(ends) < 2:
@@ -180,7 +198,9 @@ def _network(cells: dict[str, _Cell], drawing: Drawing) -> None:
                 used[key] = None
                 drawing.add_node(key, _node(cells[key], drawing))
         drawing.add_link(Link((ends[0], ends[1]), [*texts, *ports]))
-    inner = {one.parent for one in cells.values()}
+        if near:
+            pair = " -- ".join(_label(cells[one]) for one in ends)
+            drawing.decided.append(f"a line that is not connected, but ends at these shapes: {pair}")
     for one in cells.values():
         around = cells.get(one.parent)
         left = one.vertex and one.lines and one.key not in used and one.key not in inner
@@ -221,9 +241,9 @@ def _shape(cell: _Cell) -> str:
 
 
 def _label(cell: _Cell) -> str:
-    """The label without addresses, or the name of the shape, or the identifier."""
+    """The label without addresses, or the name of the shape."""
     words = [one for one in cell.lines if not _ADDRESS.fullmatch(one)]
-    return one_line(words).strip()[:200] or _shape(cell).rpartition(".")[2].strip() or cell.key
+    return one_line(words).strip()[:200] or _shape(cell).rpartition(".")[2].strip() or "unnamed"
 
 
 def _told(attributes: dict[str, str]) -> str:

@@ -43,7 +43,10 @@ def scenario(drawing: Drawing) -> str:
         "links:",
         *_links(drawing, names),
     ]
-    source = [drawing.source, "Decided here:", *(f"  {one}" for one in (*drawing.decided, *why))]
+    decided = [*drawing.decided[:MOST_LOST], *why]
+    source = [drawing.source, "Decided here:", *(f"  {one_line([one])}" for one in decided)]
+    if len(drawing.decided) > MOST_LOST:
+        source.append(f"  and {len(drawing.decided) - MOST_LOST} more")
     unrated = sum(one.rate_bps is None for one in drawing.links)
     if unrated:
         source.append(f"  {unrated} links have no rate; they have {RATE}")
