@@ -109,7 +109,7 @@ def _keep(file: str, kind: str, element: ET.Element, names: tuple[str, ...], mod
         model.rates |= {int(one) for one in written if _RATE.fullmatch(one)}
     elif kind.endswith("-CLUSTER"):
         model.other_buses.add(f"{where} ({kind.removesuffix('-CLUSTER')})")
-    if sum(map(len, (model.ports, model.pdus, model.channels, model.other_buses))) > MOST_PARTS:
+    if len(model.ports) + len(model.pdus) + len(model.channels) + len(model.other_buses) > MOST_PARTS:
         raise ContentError(f"{file}: expected at most {MOST_PARTS} PDUs, ports and networks, found more")
 
 
