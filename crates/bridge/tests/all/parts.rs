@@ -82,6 +82,22 @@ fn slow(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
         assert!(gates.is_none() || (begun..end).all(|at| !held[phase(at)]), "{begun} to {end}");
     };
     let cycle = states.len() as i64;
+    // How long a gate stays open from every nanosecond of the cycle on.
+    let stays = |class: usize| {
+        let mut run = 0;
+        let mut found: Vec<i64> = (0..3 * length)
+            .rev()
+            .map(|at| {
+                run = if states[at % length] >> class & 1 == 1 { run + 1 } else { 0 };
+                if run > 2 * cycle { i64::MAX } else { run }
+            })
+            .collect();
+        found.reverse();
+        found.truncate(length);
+        found
+    };
+    let stays: Vec<Vec<i64>> = (0..CLASSES).map(stays).collect();
+    let stays = |class: usize, now: i64| if gates.is_none() { i64::MAX } else { stays[class][phase(now)] };
     // Whether a preemptable frame may begin: it fits, or its window ends in a hold, which cuts the frame in
     // time.
     let may_begin = |class: usize, octets: u32, now: i64| {
@@ -89,17 +105,14 @@ fn slow(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
             return false;
         }
         let whole = i64::from(octets + 8) * 8;
-        let closes = (now..=now + 2 * cycle).find(|at| !open(class, *at)).unwrap_or(i64::MAX);
+        let closes = now.saturating_add(stays(class, now));
         let least = i64::from(octets.min(123) + 8) * 8;
         now + whole <= closes
             || now + least <= closes
                 && closes < i64::MAX
                 && (now..=closes).find(|at| is_held(*at)).is_some_and(|hold| (hold..closes).all(is_held))
     };
-    let fits_express = |class: usize, octets: u32, now: i64| {
-        let needs = i64::from(octets + 8) * 8;
-        (now..now + needs).all(|at| open(class, at))
-    };
+    let fits_express = |class: usize, octets: u32, now: i64| stays(class, now) >= i64::from(octets + 8) * 8;
     let ever = |class: usize, octets: u32| {
         gates.is_none()
             || (0..cycle).any(|now| {

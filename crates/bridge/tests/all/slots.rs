@@ -102,22 +102,22 @@ fn slots(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
     // Whether the gate of `class` is open in the nanosecond that begins at `now`.
     let open =
         |class: usize, now: i64| states.is_empty() || states[(now - FIRST) as usize].1 >> class & 1 == 1;
-    // The longest time for which the gate is open from a nanosecond on, within the tested time: cycles are
-    // far shorter.
-    let longest = |class: usize| {
-        let (mut run, mut most) = (0, 0);
+    // How long the gate stays open from every nanosecond on, within the tested time: cycles are far shorter.
+    let stays = |class: usize| {
+        let mut run = 0;
         let mut found: Vec<i64> = (0..=LAST)
             .rev()
             .map(|at| {
                 run = if open(class, at) { run + 1 } else { 0 };
-                most = most.max(run);
-                most
+                run
             })
             .collect();
         found.reverse();
         found
     };
-    let longest: Vec<Vec<i64>> = (0..classes).map(longest).collect();
+    let stays: Vec<Vec<i64>> = (0..classes).map(stays).collect();
+    // The longest of these times that begins at a nanosecond or later.
+    let longest = |class: usize, now: i64| stays[class][now as usize..].iter().max().unwrap();
     for now in 0..=until {
         if wire.is_some_and(|(_, end)| end == now) {
             wire = None;
@@ -131,7 +131,7 @@ fn slots(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
                 || limits.limit_octets.is_some_and(|most| waiting + u64::from(octets) > most);
             let needs = if unguarded { 1 } else { i64::from(octets + 8) * 8 };
             let large = limits.max_sdu_octets.is_some_and(|most| octets > most + 22);
-            if large || full || needs > longest[class][now as usize] {
+            if large || full || needs > *longest(class, now) {
                 dropped.push(next);
             } else {
                 queues[class].push_back(packet);
@@ -156,7 +156,7 @@ fn slots(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
                 let Some(head) = queues[class].front() else { continue };
                 let needs = i64::from(head.octets + 8) * 8;
                 let shaped = port.classes[class].cbs.is_some();
-                let whole = (now..now + needs).all(|at| open(class, at));
+                let whole = stays[class][now as usize] >= needs;
                 if (!shaped || credit[class] >= 0) && (whole || unguarded && open(class, now)) {
                     overruns[class] += u64::from(!whole);
                     if let Some(cbs) = &port.classes[class].cbs {
