@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from ui.everyday import Walk, scenarios, walking
 
-FEW = ["tutorial/1-first-link.yaml", "tutorial/2-gates.yaml", "twin/delay.yaml"]
+FEW = ["tutorial/2-gates.yaml", "twin/delay.yaml"]
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -162,7 +163,13 @@ def test_a_run_on_this_kernel_is_alone(tmp_path: Path, spaces: None) -> None:
 
 def _processes(folder: Path) -> list[str]:
     """The programs that run in a folder."""
-    return [(one / "comm").read_text().strip() for one in Path("/proc").glob("[0-9]*") if _in(one, folder)]
+    found = []
+    for one in Path("/proc").glob("[0-9]*"):
+        # A program may end between both looks.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if _in(one, folder):
+                found.append((one / "comm").read_text().strip())
+    return found
 
 
 def test_a_scenario_runs_in_a_guest_and_is_compared_with_its_simulation(

@@ -11,28 +11,34 @@ const COLOURS = {
 
 let wanted = ""; // the stream; empty: none is chosen
 let waiting = null;
+let asked = null; // the text of the last question about this stream
 
 // Whether its parts have to be asked for: those of the same stream come with each answer to the text.
 export function choose(stream) {
   if (stream === wanted) return false;
   wanted = stream;
+  asked = null;
   waiting?.abort();
   if (!stream) at("adds-up").hidden = true;
   return stream !== "";
 }
 
-// Asks for the parts of the chosen stream in a text; an answer to an older text is dropped.
+// Asks for the parts of the chosen stream in a text, once for each text; an answer to an older text is dropped.
 export async function ask(name, text) {
-  if (!wanted) return;
+  if (!wanted || text === asked) return;
+  asked = text;
   waiting?.abort();
   const own = waiting = new AbortController();
   try {
     const answer = await fetch(`${url("why", name)}?${new URLSearchParams({ stream: wanted })}`, { method: "POST", body: text, signal: own.signal });
-    if (answer.status !== 200) return;
-    const found = await answer.json();
-    if (own === waiting && wanted) show(name, found);
+    const found = answer.status === 200 ? await answer.json() : null;
+    if (own !== waiting || !wanted) return;
+    if (found) show(name, found);
+    else asked = null;
   } catch (error) {
-    if (error.name !== "AbortError" && own === waiting) show(name, { parts: null, reason: error.message });
+    if (error.name === "AbortError" || own !== waiting) return;
+    asked = null;
+    show(name, { parts: null, reason: error.message });
   }
 }
 
