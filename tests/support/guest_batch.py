@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _TIDY = """
 killall -q -9 tsnbench-traffic tcpdump ptp4l
-for space in $(/tools/ip netns list | cut -d' ' -f1); do /tools/ip netns del $space; done
+/tools/ip -all netns del
 # A namespace is removed somewhat later than its name.
 sleep 1
 rmmod tsnport 2>/dev/null; insmod /modules/tsnport.ko || exit 1

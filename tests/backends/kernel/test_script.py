@@ -59,11 +59,11 @@ def test_a_path_is_one_word(tmp_path):
     script = script_of(
         plan, TSNPORT, own=Environment(ip=str(program), scratch=str(place), results=str(place))
     )
-    head, told, _ = script.partition("ip netns add n0")
+    head, told, _ = script.partition("\nEND\n")
     # The shell's own set-up and the call of the program are the only commands.
     done = subprocess.run(["sh", "-c", head + told], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert (place / "told").read_text() == "netns add n0\n"
+    assert (place / "told").read_text() == f"-batch {place}/told\n"
     assert not (tmp_path / "struck").exists()
 
 
@@ -99,7 +99,7 @@ def test_commands_with_instants_follow_the_choice_of_the_zero():
     assert "$((EPOCH" not in head.partition("say captures begin")[0]
     # The device's own set-up names instants from the beginning on, so the zero is chosen first.
     script = script_of(plan_of(TEXTS["tsnport"][1]), TSNPORT)
-    _in_order(script, "choose 2\n", "ip netns add n0", "say talkers begin", "say measuring")
+    _in_order(script, "choose 2\n", "netns add n0", "say talkers begin", "say measuring")
 
 
 def test_an_address_of_a_plan_is_a_mac_address():

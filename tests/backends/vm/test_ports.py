@@ -183,7 +183,7 @@ def test_a_job_is_a_shell_script():
         understood(script)
         # All links are up before the first qdisc is configured.
         lines = script.splitlines()
-        up = max(n for n, line in enumerate(lines) if line.startswith("ip -n ") and line.endswith(" up"))
+        up = max(n for n, line in enumerate(lines) if line.startswith("link set p") and line.endswith(" up"))
         assert up < min(n for n, line in enumerate(lines) if line.endswith(" tc <<END"))
 
 

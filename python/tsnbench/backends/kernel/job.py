@@ -42,6 +42,8 @@ def files(
     slower = dilated(plan, dilation)
     setup = device.setup(slower, environment, dilation)
     batches = [(name, *batch) for name, own in setup.namespaces.items() for batch in own.batches()]
+    # Qdiscs last: a link that comes up after its qdisc resets taprio, whose timer then stops (Linux 6.12).
+    batches.sort(key=lambda batch: batch[1] == "tc")
     timed = [batch for batch in batches if device.zero_last and names_a_moment(batch[-1])]
     listeners, talkers = stages.listeners(slower), stages.talkers(slower)
     script = templates().get_template(device.template)
