@@ -118,6 +118,26 @@ def test_columns_of_nodes_with_signs(tmp_path: Path) -> None:
     assert lost(made) == ["row 4: no sender"]
 
 
+CANMATRIX = """\
+ID,Frame Name,Cycle Time [ms],Launch Type,Launch Parameter,Signal Byte No.,Signal Bit No.,Signal Name,\
+Signal Function,Signal Length [Bit],Signal Default, Signal Not Available,Byteorder,is signed,esp,hub,\
+Name / Phys. Range,Function / Increment Unit,Value,frame.,signal.
+  1h,Steer,10,,,1,0,sigSteer,,8,0.0, ,i,s,s,r,-128..127,,,,
+  2h,Door,100,,,1,0,sigDoor,,8,0.0, ,i,s,r,s,-128..127,,,,
+"""
+"""Written by canmatrix 1.3.3."""
+
+
+def test_a_matrix_that_canmatrix_wrote_asks_for_sizes_alone(tmp_path: Path) -> None:
+    book = matrix.book_of(csv_of(tmp_path, CANMATRIX))
+    said, _ = matrix.proposed(book)
+    assert list(said.questions()) == ["columns.payload: the header of its column, or `none`"]
+    assert said.nodes == ["esp", "hub"]
+    said.columns["payload"], said.defaults = ["none"], {"payload": "8 B"}
+    (found,) = read_scenario(matrix.scenario(book, said), "s.yaml")
+    assert told(found) == {"Steer": ("esp", ("hub",), 0, 10**7), "Door": ("hub", ("esp",), 0, 10**8)}
+
+
 def test_units_in_cells_and_sizes_of_all_kinds(tmp_path: Path) -> None:
     text = (
         "Stream,Talker,Listener,Interval,Size,Protocol\n"
@@ -214,6 +234,7 @@ def test_a_given_network_has_the_nodes(tmp_path: Path) -> None:
     (found,) = read_scenario(done.stdout, "s.yaml")
     assert told(found) == {"steer": ("ESP", ("drive", "hub"), 6, 2_500_000)}
     assert {one.rate for one in found.network.links} == {10**8}
+    assert "the network is that of net.yaml" in done.stdout
     assert lost(done.stdout) == ["row 3: speed: no such node in the network: motor"]
 
 

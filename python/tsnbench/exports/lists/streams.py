@@ -135,6 +135,8 @@ def _decided(read: Read, names: _Names) -> list[str]:
         found.append(
             f"the list has no network; here all {len(names.found)} nodes are at one bridge, at {names.rate}"
         )
+    else:
+        found.append(f"the network is that of {one_line(Path(names.given.file).name)}")
     if not any(one.pcp is not None for one in read.messages):
         found.append("the list has no priorities; all messages have PCP 0")
     if not any(one.deadline_ns is not None for one in read.messages):
