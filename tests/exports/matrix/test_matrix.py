@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -333,3 +334,12 @@ def test_names_of_nodes_that_nearly_agree(tmp_path: Path) -> None:
         ("n", ("n-2",)),
     ]
     assert "names that differ in upper and lower case are one node: ESP, Esp" in made
+
+
+def test_excel_without_its_reader_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = excel(tmp_path / "m.xlsx", lambda book: None)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    done = tsnbench("import", "matrix", path)
+    assert done.returncode == 2
+    assert "hint: pip install 'tsnbench[excel]'" in done.stderr
+    assert "tsnbench explain TSN0703" in done.stderr
