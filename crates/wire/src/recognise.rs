@@ -7,8 +7,8 @@
 use crate::counter::counter;
 use crate::dissect::{Dissected, Network};
 pub use crate::format::Format;
-use crate::payload::{flextest, iperf3, netlatency, rtc_testbench, rtp, send_udp, uadp};
-use crate::telegram;
+use crate::payload::{flextest, iperf3, netlatency, rtc_testbench, rtp, send_udp, someip, uadp};
+use crate::{Error, telegram};
 
 /// The format of a frame whose tool marks every frame.
 #[must_use]
@@ -28,12 +28,17 @@ pub fn marked(frame: &Dissected<'_>) -> Option<Format> {
         return Some(found.format);
     }
     match frame.ether_type {
-        rtc_testbench::ETHER_TYPE => {
+        rtc_testbench::ETHER_TYPE if !may_be_uadp(frame) => {
             rtc_testbench::Repr::parse(frame.payload).ok().map(|_| Format::RtcTestbench)
         }
         netlatency::ETHER_TYPE => netlatency::Repr::parse(frame.payload).ok().map(|_| Format::Netlatency),
         _ => None,
     }
+}
+
+/// Whether the capture cut a frame before the octets that tell whether it is a message of UADP.
+fn may_be_uadp(frame: &Dissected<'_>) -> bool {
+    frame.uncaptured > 0 && matches!(uadp::Repr::parse(frame.payload), Err(Error::Truncated { .. }))
 }
 
 /// The number of the stream, of a tool that counts its streams in frames without IP.
@@ -75,10 +80,15 @@ const FIRST_USER_PORT: u16 = 1024;
 const LARGEST_STEP: u64 = 1000;
 
 impl Evidence {
-    /// Adds the next frame of the flow.
+    /// Adds the next frame of the flow. One that the capture cut shows less: every flow of a host that counts its IPv4
+    /// identifications looks like FlexTest's then, and a SOME/IP message without the end of its header like iperf3's.
     pub fn see(&mut self, frame: &Dissected<'_>) {
+        let whole = frame.uncaptured == 0;
+        if !whole && frame.payload.len() < someip::HEADER {
+            return;
+        }
         let id = match frame.network {
-            Network::Ipv4 { id, .. } if frame.source().is_some() => {
+            Network::Ipv4 { id, .. } if whole && frame.source().is_some() => {
                 flextest::Repr::parse(frame.payload).ok().map(|_| id)
             }
             _ => None,

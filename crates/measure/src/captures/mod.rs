@@ -8,6 +8,7 @@ mod copies;
 mod numbering;
 mod probe;
 pub mod protocols;
+mod senders;
 mod side;
 mod streams;
 
@@ -133,6 +134,7 @@ fn finish(
             ));
         }
     }
+    source.warnings.extend(streams.of_other_direction());
     source.formats = streams.formats();
     source.identified = streams.identified();
     source.ignored.unreadable_frames = sides.tx.unreadable() + sides.rx.unreadable();

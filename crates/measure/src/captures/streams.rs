@@ -5,6 +5,7 @@ use super::by_content::ByContent;
 use super::captured_frame::{CapturedFrame, Number};
 use super::copies::RecentNumbers;
 use super::numbering::{Numbering, WholeNumbers};
+use super::senders::{self, Sender, SentStream};
 use crate::flow::{FlowKey, VisibleFields};
 use crate::pair::{FrameSink, Path};
 use crate::report::{Identification, Ignored};
@@ -46,6 +47,7 @@ struct Stream {
     copies: [RecentNumbers; 2],
     /// Addresses and format: what the streams of one frame have in common.
     origin: u64,
+    sender: Sender,
     /// Whether the sending side observed the stream.
     sent: bool,
     /// Frames that arrived before the sending side observed the stream.
@@ -238,6 +240,7 @@ impl Streams {
             by_content: ByContent::default(),
             copies: Default::default(),
             origin: origin(frame, numbering.format),
+            sender: Sender::of(frame),
             sent: false,
             rx_only: 0,
         });
@@ -341,6 +344,20 @@ impl Streams {
     /// Frames of one side that were cut between their messages.
     pub(super) fn cut_frames(&self, end: End) -> u64 {
         self.cut_frames[end as usize]
+    }
+
+    /// The warning that frames of the other direction may be counted as lost.
+    pub(super) fn of_other_direction(&self) -> Option<String> {
+        let sent = self.all.iter().filter(|stream| stream.sent);
+        let sent: Vec<SentStream<'_>> = sent
+            .map(|stream| SentStream {
+                name: &stream.name,
+                sender: stream.sender,
+                sent: stream.path.statistics.sent,
+                received: stream.path.statistics.received,
+            })
+            .collect();
+        senders::warning(&sent)
     }
 
     /// The streams that the sending side saw; the others are counted as ignored.

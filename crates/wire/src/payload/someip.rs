@@ -15,7 +15,7 @@ use super::{head, octets};
 use crate::Error;
 
 /// Octets of the header.
-const HEADER: usize = 16;
+pub const HEADER: usize = 16;
 /// Octets before the part that the length counts.
 const BEFORE: usize = 8;
 
