@@ -14,7 +14,7 @@ pub mod write;
 
 pub use clock::TimeScale;
 pub use interface::InterfaceId;
-pub use interfaces::{CapturedInterface, interfaces};
+pub use interfaces::{CapturedInterface, InterfaceCounts, interfaces};
 pub use packet::Packet;
 pub use read::Reader;
 

@@ -9,6 +9,8 @@ pub struct Packet<'a> {
     pub t_ns: Option<i64>,
     /// Link type: the kind of header with which the octets begin.
     pub link: Link,
+    /// Place of its interface among those that the file describes.
+    pub interface: u32,
     /// Octets of the frame on the link, without FCS.
     pub original: u32,
     /// The octets that were captured, without FCS.

@@ -206,10 +206,8 @@ impl<R: Read> Reader<R> {
         self.frames += 1;
         let t_ns = fraction_ns.map(|ns| i64::from(seconds) * 1_000_000_000 + i64::from(ns));
         let octets = &self.buffer.take(record + length)[record..];
-        if wrapper != Wrapper::None {
-            return Ok(Some(wrapper.open(Packet { t_ns, link, original, octets })));
-        }
-        Ok(Some(packet(t_ns, link, original, octets, fcs)))
+        let packet = Packet { t_ns, link, interface: 0, original, octets };
+        Ok(Some(if wrapper == Wrapper::None { without_fcs(packet, fcs) } else { wrapper.open(packet) }))
     }
 
     /// pcap: the captured octets of the next frame, all of which are in the buffer; seconds, fraction, original octets.
@@ -238,7 +236,7 @@ impl<R: Read> Reader<R> {
         loop {
             let Some((length, frame)) = self.next_frame()? else { return Ok(None) };
             let FrameBlock { t_ns, interface, original, octets, fcs } = frame;
-            let Interface { link, wrapper, wanted, fcs: usual, .. } = self.interfaces[interface];
+            let Interface { link, wrapper, wanted, place, fcs: usual, .. } = self.interfaces[interface];
             if !wanted || !self.has_index(link, &self.buffer.octets()[octets.clone()]) {
                 self.buffer.take(length);
                 continue;
@@ -246,10 +244,12 @@ impl<R: Read> Reader<R> {
             let link = link.map_err(Error::Link)?;
             self.frames += 1;
             let octets = &self.buffer.take(length)[octets];
-            if wrapper != Wrapper::None {
-                return Ok(Some(wrapper.open(Packet { t_ns, link, original, octets })));
-            }
-            return Ok(Some(packet(t_ns, link, original, octets, fcs.unwrap_or(usual))));
+            let interface = u32::try_from(place).unwrap_or(u32::MAX);
+            let packet = Packet { t_ns, link, interface, original, octets };
+            return Ok(Some(match wrapper {
+                Wrapper::None => without_fcs(packet, fcs.unwrap_or(usual)),
+                wrapper => wrapper.open(packet),
+            }));
         }
     }
 
@@ -444,10 +444,10 @@ fn pcap_interface(header: &PcapHeader) -> Interface {
 
 /// Removes the FCS; the capture may contain only a part of it.
 #[inline]
-fn packet(t_ns: Option<i64>, link: Link, original: u32, octets: &[u8], fcs: u32) -> Packet<'_> {
-    let length = u32::try_from(octets.len()).unwrap_or(u32::MAX);
-    let original = original.max(length).saturating_sub(fcs);
-    Packet { t_ns, link, original, octets: &octets[..length.min(original) as usize] }
+fn without_fcs(packet: Packet<'_>, fcs: u32) -> Packet<'_> {
+    let length = u32::try_from(packet.octets.len()).unwrap_or(u32::MAX);
+    let original = packet.original.max(length).saturating_sub(fcs);
+    Packet { original, octets: &packet.octets[..length.min(original) as usize], ..packet }
 }
 
 fn hex(octets: &[u8]) -> String {

@@ -93,7 +93,7 @@ mod tests {
 
     fn open(number: i32, octets: &[u8]) -> (Option<i64>, u32, Vec<u8>) {
         let original = octets.len() as u32;
-        let packet = Packet { t_ns: Some(7), link: Link::Ethernet, original, octets };
+        let packet = Packet { t_ns: Some(7), link: Link::Ethernet, interface: 0, original, octets };
         let found = Wrapper::from_number(number).open(packet);
         (found.t_ns, found.original, found.octets.to_vec())
     }

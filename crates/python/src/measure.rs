@@ -26,20 +26,20 @@ fn file((path, interface): NativeFile) -> CaptureFile {
     CaptureFile { path, interface }
 }
 
-/// The interfaces of a capture file that have frames: their words, what identifies them (as in the other functions), and
-/// their frames.
+/// An interface with frames: its words, what identifies it (as in [`NativeFile`]), and its frames.
+type NativeInterface = (String, (Option<String>, u32, Option<u32>), u64);
+
+fn native(found: Vec<CapturedInterface>) -> Vec<NativeInterface> {
+    let one =
+        |CapturedInterface { id, frames }| (id.to_string(), (id.name, id.before, id.index), frames);
+    found.into_iter().map(one).collect()
+}
+
+/// The interfaces of a capture file that have frames.
 #[pyfunction]
-#[expect(clippy::type_complexity, reason = "the identity as it is given back")]
-fn capture_interfaces(
-    py: Python<'_>,
-    path: PathBuf,
-) -> PyResult<Vec<(String, (Option<String>, u32, Option<u32>), u64)>> {
+fn capture_interfaces(py: Python<'_>, path: PathBuf) -> PyResult<Vec<NativeInterface>> {
     let found = py.detach(|| tsn_capture::Reader::open(&path).and_then(tsn_capture::interfaces));
-    let found = found.map_err(|error| failed(&Error::Capture { path, error }))?;
-    let made = found
-        .into_iter()
-        .map(|CapturedInterface { id, frames }| (id.to_string(), (id.name, id.before, id.index), frames));
-    Ok(made.collect())
+    Ok(native(found.map_err(|error| failed(&Error::Capture { path, error }))?))
 }
 
 /// Measures captures of both ends; returns `tsnbench-measures/1` as JSON.
@@ -66,11 +66,21 @@ fn measure_trdp(py: Python<'_>, files: Vec<NativeFile>, options_json: &str) -> P
     serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What the frames of protocols in a capture say besides their numbers; returns `tsnbench-protocols/1` as JSON.
+/// Reads one capture; returns `tsnbench-measures/1` and `tsnbench-protocols/1` as JSON, and the interfaces that have
+/// frames.
 #[pyfunction]
-fn measure_protocols(py: Python<'_>, from: NativeFile) -> PyResult<String> {
-    let measures = py.detach(|| captures::protocols::measure(file(from))).map_err(|error| failed(&error))?;
-    serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
+#[pyo3(signature = (from, frames=None))]
+fn inspect_capture(
+    py: Python<'_>,
+    from: NativeFile,
+    frames: Option<PathBuf>,
+) -> PyResult<(String, String, Vec<NativeInterface>)> {
+    let from = file(from);
+    let found = py.detach(|| captures::inspect::inspect(&from, frames.as_deref()));
+    let found = found.map_err(|error| failed(&error))?;
+    let protocols = serde_json::to_string(&found.protocols);
+    let protocols = protocols.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((json(Ok(found.measures))?, protocols, native(found.interfaces)))
 }
 
 /// The statistics of the samples of one series, in ns, as JSON: `null` without a sample. `…_seq` is the index of a
@@ -143,7 +153,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(capture_interfaces, module)?)?;
     module.add_function(wrap_pyfunction!(measure_captures, module)?)?;
     module.add_function(wrap_pyfunction!(measure_trdp, module)?)?;
-    module.add_function(wrap_pyfunction!(measure_protocols, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect_capture, module)?)?;
     module.add_function(wrap_pyfunction!(statistics, module)?)?;
     module.add_function(wrap_pyfunction!(observe_captures, module)?)?;
     module.add_function(wrap_pyfunction!(merge_logs, module)?)

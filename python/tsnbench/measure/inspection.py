@@ -1,23 +1,23 @@
 """The figures of one capture alone: its streams, their rates, intervals and bursts, and missing numbers.
 
-The engine pairs the capture with itself, which finds every frame with its timestamp and number.
-Every delay is
-0 and is left out.
+The engine takes the capture as both ends of a path, which finds every frame with its timestamp and number.
+Every delay is 0 and is left out.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from tsnbench import foreign
+from tsnbench import _native, foreign
 from tsnbench.libraries import polars as pl
-from tsnbench.measure.captures.both_ends import measure_captures
-from tsnbench.measure.captures.interfaces import Capture, Interface, several_interfaces
+from tsnbench.measure.captures.both_ends import reading, table_of_frames
+from tsnbench.measure.captures.interfaces import Capture, Interface, native, of_native, several_interfaces
 from tsnbench.measure.conformance import Against, Conformance, conformance
-from tsnbench.measure.protocols.measured import ProtocolMeasures, measure_protocols
+from tsnbench.measure.protocols.measured import ProtocolMeasures
 from tsnbench.measure.protocols.tables import protocol_captions, ptp_table
 from tsnbench.quantities import UNKNOWN, count, exact, micros, rate
 from tsnbench.runs.measures import range_of
@@ -25,7 +25,7 @@ from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
-    from tsnbench.runs.measures import Gap, PathReport, Scale, Stat
+    from tsnbench.runs.measures import Gap, Measures, PathReport, Scale, Stat
 
 FORMAT = "tsnbench-inspection/1"
 WINDOW_NS = 1_000_000
@@ -99,14 +99,17 @@ def inspect_capture(
     """
     with tempfile.TemporaryDirectory(prefix="tsnbench-") as folder:
         kept = Path(folder) / "frames.parquet" if frames is None else Path(frames)
-        measures = measure_captures(path, path, frames=kept)
+        with table_of_frames(kept) as into, reading([path], into):
+            text, protocols, listed = _native.inspect_capture(native(path), into)
         table = foreign.read_parquet(kept)
+    measures: Measures = json.loads(text)
     source = measures["source"]
+    several = several_interfaces(path, of_native(os.fspath(path), listed))
     if against is not None:
         _rename(measures["paths"], against.plan)
     names = [one["stream"] for one in measures["paths"]]
     held = None if against is None else conformance(path, table, names, against)
-    warnings = [*source["warnings"], *several_interfaces(path), *(held["warnings"] if held else ())]
+    warnings = [*source["warnings"], *several, *(held["warnings"] if held else ())]
     by_path = table.partition_by("path", as_dict=True)
     made = [
         _stream(one, by_path.get((place,), table.clear()), window_ns)
@@ -117,11 +120,11 @@ def inspect_capture(
         "file": os.fspath(path),
         "interface": path.name if isinstance(path, Interface) else None,
         "frames": source["files"][0]["frames"],
-        "unreadable_frames": source["ignored"]["unreadable_frames"] // 2,
+        "unreadable_frames": source["ignored"]["unreadable_frames"],
         "payloads": source["formats"],
         "window_ns": window_ns,
         "streams": made,
-        "protocols": measure_protocols(path),
+        "protocols": json.loads(protocols),
         "gates": held,
         "warnings": list(dict.fromkeys(warnings)),
     }

@@ -5,6 +5,7 @@ pub mod capture_file;
 mod captured_frame;
 mod contents;
 mod copies;
+pub mod inspect;
 mod numbering;
 mod probe;
 pub mod protocols;
@@ -34,6 +35,20 @@ pub struct Options {
     pub deadline_ns: Option<u64>,
 }
 
+impl Options {
+    fn of_paths(&self) -> PathOptions {
+        PathOptions {
+            path: 0,
+            offset_ns: self.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
+            deadline_ns: self.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
+            ages: false,
+            gaps: true,
+            ends_ns: None,
+            after_ns: None,
+        }
+    }
+}
+
 /// Which side of the path a capture is from.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -59,22 +74,13 @@ pub fn measure<T: Clone + Into<CaptureFile>, R: Clone + Into<CaptureFile>>(
         ));
     }
     let probed = probe::probe(&tx, &rx)?;
-    let path_options = PathOptions {
-        path: 0,
-        offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
-        deadline_ns: options.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
-        ages: false,
-        gaps: true,
-        ends_ns: None,
-        after_ns: None,
-    };
-    let mut streams = Streams::new(probed.known, false, path_options);
+    let mut streams = Streams::new(probed.known, false, options.of_paths());
     let mut table = frames.map(|path| FrameTable::create(path, false)).transpose()?;
     let mut sides =
         Sides { tx: Side::open(&tx, End::Tx)?, rx: Side::open(&rx, End::Rx)?, ahead_ns: probed.ahead_ns };
     sides.read_in_step(&mut streams, &mut table)?;
     streams.finish(&mut table);
-    finish(&sides, streams, table, options)
+    finish(&[&sides.tx, &sides.rx], streams, table, options)
 }
 
 /// Both sides, and the offset of the receiving side's timestamps from the sending side's.
@@ -111,20 +117,22 @@ impl Sides {
     }
 }
 
-/// Makes the report after all frames are read.
+/// Makes the report after all frames are read; `sides` are the sending one and the receiving one, or one capture alone.
 fn finish(
-    sides: &Sides,
+    sides: &[&Side],
     streams: Streams,
     table: Option<FrameTable>,
     options: &Options,
 ) -> Result<Measures, Error> {
-    if let Some(file) = sides.tx.empty() {
+    let (tx, rx) = (sides[0], sides[sides.len() - 1]);
+    if let Some(file) = tx.empty() {
         return Err(Error::Nothing(format!("{file} has no frame")));
     }
     let mut source = Source { kind: "captures", ..Source::default() };
-    sides.tx.describe(&mut source);
-    sides.rx.describe(&mut source);
-    for side in [&sides.tx, &sides.rx] {
+    for side in sides {
+        side.describe(&mut source);
+    }
+    for side in sides {
         let cut = streams.cut_frames(side.end());
         if cut > 0 {
             source.warnings.push(format!(
@@ -137,8 +145,8 @@ fn finish(
     source.warnings.extend(streams.of_other_direction());
     source.formats = streams.formats();
     source.identified = streams.identified();
-    source.ignored.unreadable_frames = sides.tx.unreadable() + sides.rx.unreadable();
-    let (tx_clock, rx_clock) = (sides.tx.clock(), sides.rx.clock());
+    source.ignored.unreadable_frames = sides.iter().map(|side| side.unreadable()).sum();
+    let (tx_clock, rx_clock) = (tx.clock(), rx.clock());
     let mut paths: Vec<(PathInfo, Path)> = Vec::new();
     for (name, numbering, path) in streams.into_paths(&mut source.ignored) {
         let scale = numbering.scale;

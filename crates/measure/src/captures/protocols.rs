@@ -4,13 +4,11 @@
 //! sides of a transparent clock). AVTP: presentation time against arrival. PROFINET: data status. EtherCAT: working
 //! counters.
 
-use super::capture_file::CaptureFile;
-use crate::Error;
 use crate::flow::{FlowKey, VisibleFields};
 use crate::statistics::distribution::{Distribution, Stat};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use tsn_wire::dissect::{Dissected, dissect};
+use tsn_wire::dissect::Dissected;
 use tsn_wire::payload::{avtp, ethercat, profinet};
 use tsn_wire::ptp_message as ptp;
 use tsn_wire::recognise::Format;
@@ -105,37 +103,40 @@ struct Stream {
     working_counter: Option<[u32; 2]>,
 }
 
-/// Reads a capture.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn measure(file: impl Into<CaptureFile>) -> Result<ProtocolMeasures, Error> {
-    let file = file.into();
-    let mut reader = file.open()?;
-    let visible = VisibleFields { source: true, destination: true, tag: true };
-    let mut places: FxHashMap<FlowKey, usize> = FxHashMap::default();
-    let mut streams: Vec<(Format, Stream)> = Vec::new();
-    while let Some(packet) = reader.read().map_err(|error| file.failed(error))? {
-        let Ok(frame) = dissect(packet.link, packet.octets, packet.original) else { continue };
-        let (key @ FlowKey::Counted { format, .. }, _) = FlowKey::with_counter(&frame, visible) else {
-            continue;
-        };
+/// The frames of a capture, one after the other.
+#[derive(Default)]
+pub(super) struct Protocols {
+    places: FxHashMap<FlowKey, usize>,
+    streams: Vec<(Format, Stream)>,
+}
+
+impl Protocols {
+    /// Adds a frame.
+    pub(super) fn see(&mut self, frame: &Dissected<'_>, t_ns: Option<i64>) {
+        let visible = VisibleFields { source: true, destination: true, tag: true };
+        let (key @ FlowKey::Counted { format, .. }, _) = FlowKey::with_counter(frame, visible) else { return };
         if !matches!(format, Format::Ptp | Format::Avtp | Format::Profinet | Format::EtherCat) {
-            continue;
+            return;
         }
-        let place = *places.entry(key).or_insert_with_key(|key| {
-            let name = key.name(format, &frame);
+        let streams = &mut self.streams;
+        let place = *self.places.entry(key).or_insert_with_key(|key| {
+            let name = key.name(format, frame);
             streams.push((format, Stream { name, ..Stream::default() }));
             streams.len() - 1
         });
-        streams[place].1.see(format, &frame, packet.t_ns);
+        streams[place].1.see(format, frame, t_ns);
     }
-    let (ptp, others): (Vec<_>, Vec<_>) = streams.into_iter().partition(|(format, _)| *format == Format::Ptp);
-    Ok(ProtocolMeasures {
-        format: FORMAT,
-        ptp: ptp.into_iter().filter_map(|(_, stream)| stream.into_ptp()).collect(),
-        streams: others.into_iter().map(|(_, stream)| stream.into_other()).collect(),
-    })
+
+    /// What they say.
+    pub(super) fn measures(self) -> ProtocolMeasures {
+        let (ptp, others): (Vec<_>, Vec<_>) =
+            self.streams.into_iter().partition(|(format, _)| *format == Format::Ptp);
+        ProtocolMeasures {
+            format: FORMAT,
+            ptp: ptp.into_iter().filter_map(|(_, stream)| stream.into_ptp()).collect(),
+            streams: others.into_iter().map(|(_, stream)| stream.into_other()).collect(),
+        }
+    }
 }
 
 impl Stream {

@@ -7,8 +7,21 @@ use super::streams::Streams;
 use crate::Error;
 use crate::report::Source;
 use std::collections::VecDeque;
-use tsn_capture::Reader;
-use tsn_wire::dissect::dissect_for;
+use tsn_capture::{CapturedInterface, InterfaceCounts, Packet, Reader};
+use tsn_wire::dissect::{Dissected, dissect_for};
+
+/// Looks at frames while they are read.
+pub(super) trait Look {
+    /// A frame as the file has it.
+    #[inline]
+    fn packet(&mut self, _: &Packet<'_>) {}
+
+    /// A frame that can be taken apart.
+    #[inline]
+    fn frame(&mut self, _: &Dissected<'_>, _t_ns: Option<i64>) {}
+}
+
+impl Look for () {}
 
 struct Capture {
     file: CaptureFile,
@@ -24,7 +37,12 @@ struct Capture {
 impl Capture {
     /// The file's next frame that can be identified.
     #[inline]
-    fn next(&mut self, end: End, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
+    fn next(
+        &mut self,
+        end: End,
+        streams: &mut Streams,
+        look: &mut impl Look,
+    ) -> Result<Option<CapturedFrame>, Error> {
         if let Some(further) = self.further.pop_front() {
             return Ok(Some(further));
         }
@@ -34,7 +52,9 @@ impl Capture {
                 Ok(None) => return Ok(None),
                 Err(error) => return Err(self.file.failed(error)),
             };
+            look.packet(&packet);
             let identified = dissect_for(packet.link, packet.octets, packet.original, |frame| {
+                look.frame(frame, packet.t_ns);
                 (streams.identify(frame, end), frame.octets)
             });
             let Ok(((stream, number), octets)) = identified else {
@@ -82,8 +102,18 @@ impl Side {
     /// The side's next sighting.
     #[inline]
     pub(super) fn next(&mut self, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
+        self.next_with(streams, &mut ())
+    }
+
+    /// The side's next sighting; `look` sees every frame before.
+    #[inline(always)]
+    pub(super) fn next_with(
+        &mut self,
+        streams: &mut Streams,
+        look: &mut impl Look,
+    ) -> Result<Option<CapturedFrame>, Error> {
         if let [only] = self.captures.as_mut_slice() {
-            return only.next(self.end, streams);
+            return only.next(self.end, streams, look);
         }
         self.next_of_many(streams)
     }
@@ -92,14 +122,14 @@ impl Side {
         if !self.begun {
             self.begun = true;
             for capture in &mut self.captures {
-                capture.head = capture.next(self.end, streams)?;
+                capture.head = capture.next(self.end, streams, &mut ())?;
             }
         }
         let heads = self.captures.iter_mut().filter(|capture| capture.head.is_some());
         let Some(first) = heads.min_by_key(|capture| capture.head.map(|head| head.at)) else {
             return Ok(None);
         };
-        let next = first.next(self.end, streams)?;
+        let next = first.next(self.end, streams, &mut ())?;
         Ok(std::mem::replace(&mut first.head, next))
     }
 
@@ -117,6 +147,15 @@ impl Side {
     pub(super) fn files(&self) -> String {
         let names: Vec<String> = self.captures.iter().map(|capture| capture.file.to_string()).collect();
         names.join(", ")
+    }
+
+    /// The interfaces of the only file, of which every frame was counted.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(super) fn interfaces(&self, counts: InterfaceCounts) -> Result<Vec<CapturedInterface>, Error> {
+        let Some(Capture { file, reader, .. }) = self.captures.first() else { return Ok(Vec::new()) };
+        counts.list(reader).map_err(|error| file.failed(error))
     }
 
     pub(super) fn unreadable(&self) -> u64 {

@@ -181,12 +181,19 @@ def _measure(
     frames: str | os.PathLike[str] | None,
 ) -> Measures:
     sent, arrived = _several(tx), _several(rx)
-    with _table(frames) as table:
-        return _natively(sent, arrived, offset_s, table)
+    with table_of_frames(frames) as table, reading([*sent, *arrived], table):
+        text = _native.measure_captures(
+            list(map(native, sent)),
+            list(map(native, arrived)),
+            json.dumps({"offset_s": offset_s}),
+            table,
+        )
+    measures: Measures = json.loads(text)
+    return measures
 
 
 @contextmanager
-def _table(frames: str | os.PathLike[str] | None) -> Iterator[str | None]:
+def table_of_frames(frames: str | os.PathLike[str] | None) -> Iterator[str | None]:
     """The path where the table of frames is written; it gets its name when it is complete.
 
     Raises:
@@ -214,17 +221,17 @@ def _begins_with(path: Path, octets: bytes) -> bool:
         return file.read(len(octets)) == octets
 
 
-def _natively(
-    sent: Sequence[Capture], arrived: Sequence[Capture], offset_s: int | None, frames: str | None
-) -> Measures:
+@contextmanager
+def reading(captures: Sequence[Capture], frames: str | None) -> Iterator[None]:
+    """Native code reads captures and writes a table of frames, if there is one.
+
+    Raises:
+        MeasureError: a file is no readable capture.
+        OSError: the disk is full, or cannot be written.
+    """
     try:
-        refuse_irregular([*sent, *arrived])
-        text = _native.measure_captures(
-            list(map(native, sent)),
-            list(map(native, arrived)),
-            json.dumps({"offset_s": offset_s}),
-            frames,
-        )
+        refuse_irregular(captures)
+        yield
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in DISK and frames is not None:
             raise
@@ -232,8 +239,6 @@ def _natively(
         if isinstance(error, OSError) and error.strerror:
             said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         raise MeasureError(_NUMBERED.sub("", said)) from error
-    measures: Measures = json.loads(text)
-    return measures
 
 
 def _several(files: Capture | Sequence[Capture]) -> Sequence[Capture]:

@@ -59,7 +59,12 @@ def interfaces(path: str | os.PathLike[str]) -> list[Interface]:
         found = _native.capture_interfaces(text)
     except (OSError, ValueError) as error:
         raise MeasureError(str(error)) from error
-    return [Interface(text, name, frames, identity) for name, identity, frames in found]
+    return of_native(text, found)
+
+
+def of_native(path: str, found: Iterable[tuple[str, Identity, int]]) -> list[Interface]:
+    """The interfaces of a file, as the native functions list them."""
+    return [Interface(path, name, frames, identity) for name, identity, frames in found]
 
 
 def interface_of(found: Sequence[Interface], name: str, path: str | os.PathLike[str]) -> Interface:
@@ -82,14 +87,14 @@ def names_of(found: Sequence[Interface]) -> str:
     return ", ".join([*listed, *more])
 
 
-def several_interfaces(path: Capture) -> list[str]:
+def several_interfaces(path: Capture, found: Sequence[Interface]) -> list[str]:
     """A warning if a file has frames of several interfaces: a frame at two of them counts twice.
 
-    Raises:
-        MeasureError: the file is no readable capture.
+    Args:
+        path: the file, or the only interface of it that was read.
+        found: the interfaces that have frames.
     """
-    found = [] if isinstance(path, Interface) else interfaces(path)
-    if len(found) < 2:
+    if isinstance(path, Interface) or len(found) < 2:
         return []
     return [
         f"{os.fspath(path)} has frames of {len(found)} interfaces: {names_of(found)}; a frame at two of them "

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, TypedDict
-
-from tsnbench import _native
-from tsnbench.measure.captures.interfaces import Capture, native
-from tsnbench.measure.errors import MeasureError
 
 if TYPE_CHECKING:
     from tsnbench.runs.measures import Stat
@@ -51,24 +46,8 @@ class ProtocolStream(TypedDict):
 
 
 class ProtocolMeasures(TypedDict):
-    """``tsnbench-protocols/1``."""
+    """``tsnbench-protocols/1``: what frames of PTP, AVTP, PROFINET and EtherCAT say besides their numbers."""
 
     format: str
     ptp: list[PtpStream]
     streams: list[ProtocolStream]
-
-
-def measure_protocols(path: Capture) -> ProtocolMeasures:
-    """What the frames of PTP, AVTP, PROFINET and EtherCAT in a capture say besides their numbers.
-
-    Args:
-        path: pcap or pcapng file, or one interface of it.
-
-    Raises:
-        MeasureError: the file is no readable capture.
-    """
-    try:
-        found: ProtocolMeasures = json.loads(_native.measure_protocols(native(path)))
-    except (OSError, ValueError) as error:
-        raise MeasureError(str(error)) from error
-    return found

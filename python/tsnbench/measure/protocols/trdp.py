@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench import _native
-from tsnbench.measure.captures.interfaces import Capture, native, refuse_irregular, several_interfaces
+from tsnbench.measure.captures.interfaces import (
+    Capture,
+    Interface,
+    interfaces,
+    native,
+    refuse_irregular,
+    several_interfaces,
+)
 from tsnbench.measure.errors import MeasureError
 from tsnbench.quantities import count, exact, micros
 from tsnbench.runs.measures import range_of
@@ -135,7 +142,8 @@ def measure_trdp(files: Capture | Sequence[Capture], time_out_ns: int | None = N
         raise MeasureError(str(error)) from error
     measures: TrdpMeasures = json.loads(text)
     for capture in captures:
-        measures["source"]["warnings"] += several_interfaces(capture)
+        if not isinstance(capture, Interface):
+            measures["source"]["warnings"] += several_interfaces(capture, interfaces(capture))
     return measures
 
 
