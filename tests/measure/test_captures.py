@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from support.captures import picked, rtc_ends
+from support.written_captures import A, B, Stamped, ethernet, pcap
 from tsnbench.errors import BackendError, InputError
 from tsnbench.measure import MeasureError, measure_captures, measures_rows, measures_table
 
@@ -170,6 +171,32 @@ def test_streams_of_the_other_direction_are_named(ends: tuple[Path, Path], tmp_p
         f" us: {name}; captures of a port have frames of both directions, and these went from the "
         "receiver's capture to the sender's: swap the captures for their losses"
     )
+
+
+def test_the_other_direction_against_a_capture_of_one_is_named(tmp_path: Path) -> None:
+    """The sender's port has frames of both directions, the receiver's capture those of one alone."""
+
+    def frames(ether_type: int, source: bytes, to: bytes, delay_ns: int = 0) -> list[Stamped]:
+        made = [bytes([n]) * 50 for n in range(40)]
+        return [
+            (n * 1_000_000 + delay_ns, ethernet(ether_type, content, source=source, to=to))
+            for n, content in enumerate(made)
+        ]
+
+    there, back = frames(0x88B5, A, B), frames(0x88B5, B, A, 500)
+    rx = pcap(tmp_path / "rx.pcap", frames(0x88B5, A, B, 50_000))
+    found = measure_captures(pcap(tmp_path / "both.pcap", sorted(there + back)), rx)
+    assert [path["count"]["received"] for path in found["paths"]] == [40, 0]
+    assert found["source"]["warnings"] == [
+        "1 of 2 streams (40 frames) have no frame at the receiver, and neither has any other stream of their "
+        "senders: 02:00:00:00:00:02 > 02:00:00:00:00:01 0x88b5; captures of a port have frames of both "
+        "directions: if these arrived at the sender's port, they are not lost"
+    ]
+    # A stream that is lost as a whole is not of the other direction if its sender is heard.
+    lost = pcap(tmp_path / "lost.pcap", sorted(there + frames(0x88B6, A, B, 500)))
+    found = measure_captures(lost, rx)
+    assert [path["count"]["lost"] for path in found["paths"]] == [0, 40]
+    assert found["source"]["warnings"] == []
 
 
 def test_a_whole_second_offset_is_no_swap(ends: tuple[Path, Path], tmp_path: Path) -> None:

@@ -485,3 +485,38 @@ def test_indices_of_ethercat_count_over_all_datagrams(tmp_path: Path) -> None:
     # A master that sends the same indices in every frame counts nothing.
     same = [(n * PERIOD_NS, datagrams(1)) for n in range(40)]
     assert only(pcap(tmp_path / "b.pcap", same))["missing"] is None
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 15), (0x80, 0xEF)])
+def test_masters_count_in_ranges_of_their_own(first: int, last: int, tmp_path: Path) -> None:
+    """SOEM counts from 0 to 15, TwinCAT from 0x80 to 0xef: frames 100 and 300 are missing."""
+    frames = [
+        (n * PERIOD_NS, ethercat(first + n % (last - first + 1))) for n in range(400) if n not in (100, 300)
+    ]
+    path = pcap(tmp_path / "a.pcap", frames)
+    one = only(path)
+    assert (one["frames"], one["missing"], one["duplicate"], one["reordered"]) == (398, 2, 0, 0)
+    assert len(dissected(path, "ecat.idx")) == 398
+    said = " ".join(tsnbench("inspect", path).stdout.split())
+    missing = [first + n % (last - first + 1) for n in (100, 300)]
+    assert f"missing 1 at {missing[0]}, 1 at {missing[1]}" in said
+
+
+def test_segments_of_a_message_are_no_copies_of_it(tmp_path: Path) -> None:
+    """Ten messages of SOME/IP, each in four segments with the session of the message; one more is missing."""
+
+    def segment(session: int, place: int) -> bytes:
+        head = struct.pack(">HHIHH", 0x0101, 9, 8 + 4 + 32, 0, session) + bytes([1, 2, 0x20, 0])
+        return udp(head + struct.pack(">I", place << 5 | (place < 3)) + bytes([place]) * 32, 30_501)
+
+    frames = [
+        (n * PERIOD_NS + place, segment(n + 1, place)) for n in range(11) for place in range(4) if n != 6
+    ]
+    path = pcap(tmp_path / "a.pcap", frames)
+    options = ("-d", "udp.port==30501,someip")
+    offsets = [line[0] for line in dissected(path, "someip.tp.offset_encoded", options=options)]
+    assert [int(offset, 0) for offset in offsets[:4]] == [0, 2, 4, 6]
+    first, others = inspect_capture(path)["streams"]
+    assert first["stream"] == "some/ip 0x0101.0x0009 request 10.0.0.1:40000 > 10.0.0.2:30501"
+    assert (first["frames"], first["missing"], first["duplicate"]) == (10, 1, 0)
+    assert (others["frames"] + others["duplicate"], others["missing"]) == (30, None)

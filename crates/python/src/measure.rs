@@ -30,8 +30,7 @@ fn file((path, interface): NativeFile) -> CaptureFile {
 type NativeInterface = (String, (Option<String>, u32, Option<u32>), u64);
 
 fn native(found: Vec<CapturedInterface>) -> Vec<NativeInterface> {
-    let one =
-        |CapturedInterface { id, frames }| (id.to_string(), (id.name, id.before, id.index), frames);
+    let one = |CapturedInterface { id, frames }| (id.to_string(), (id.name, id.before, id.index), frames);
     found.into_iter().map(one).collect()
 }
 

@@ -193,9 +193,9 @@ fn of_sample(found: &rtps::Repr) -> Option<Counter> {
     made(Format::Rtps, found.writer, found.number)
 }
 
-/// Whether the messages of SOME/IP have numbers.
+/// Whether a message of SOME/IP has a number: the first segment of a message has it, the others have the same one.
 fn is_numbered(found: &someip::Repr) -> bool {
-    found.session > 0
+    found.session > 0 && !found.continues
 }
 
 fn of_call(found: &someip::Repr) -> Option<Counter> {

@@ -55,12 +55,19 @@ pub fn stream_number(frame: &Dissected<'_>) -> Option<u8> {
 pub struct Evidence {
     last: Option<Seen>,
     steps: u32,
-    narrow: u32,
-    wide: u32,
+    narrow: Counted,
+    wide: Counted,
     rtp: u32,
     uadp: u32,
     flextest: u32,
     next_id: u32,
+}
+
+/// How often an iperf3 counter and its clock advanced together, and how often the clock did not stand still.
+#[derive(Copy, Clone, Debug, Default)]
+struct Counted {
+    steps: u32,
+    later: u32,
 }
 
 /// The fields that are compared from frame to frame.
@@ -73,7 +80,8 @@ struct Seen {
     id: Option<u16>,
 }
 
-/// First port that a user's program may have: iperf3's fields are as general as those of NTP and others below it.
+/// First port that a user's program may have: fields of NTP, NetBIOS and others below it look like those of iperf3, RTP
+/// and UADP.
 const FIRST_USER_PORT: u16 = 1024;
 
 /// Largest step of a counter from one frame to the next (frames may be missing).
@@ -95,17 +103,18 @@ impl Evidence {
         };
         let user = frame.ports.is_some_and(|(from, to)| from.min(to) >= FIRST_USER_PORT);
         let iperf3 = |wide| iperf3::Repr::parse(frame.payload, wide).ok().filter(|_| user);
+        let uadp = uadp::Repr::parse(frame.payload).ok().filter(|_| user);
         let now = Seen {
             narrow: iperf3(false),
             wide: iperf3(true),
-            rtp: rtp::Repr::parse(frame.payload).ok().filter(|_| frame.ports.is_some()),
-            uadp: uadp::Repr::parse(frame.payload).ok().filter(|_| frame.ports.is_some()),
+            rtp: rtp::Repr::parse(frame.payload).ok().filter(|_| user),
+            uadp,
             id,
         };
         if let Some(last) = self.last.replace(now) {
             self.steps += 1;
-            self.narrow += u32::from(counts(last.narrow, now.narrow));
-            self.wide += u32::from(counts(last.wide, now.wide));
+            self.narrow.see(last.narrow, now.narrow);
+            self.wide.see(last.wide, now.wide);
             let rtp = last.rtp.zip(now.rtp).filter(|(last, now)| last.source == now.source);
             self.rtp += u32::from(rtp.is_some_and(|(last, now)| advances(last.number, now.number)));
             let uadp = last.uadp.zip(now.uadp).filter(|(last, now)| {
@@ -125,9 +134,11 @@ impl Evidence {
     #[must_use]
     pub fn format(&self) -> Format {
         let agree = |steps: u32| self.steps > 0 && steps * 10 >= self.steps * 9;
-        if agree(self.narrow) {
+        // Packets of one burst may have the same time.
+        let counts = |found: Counted| agree(found.steps) && found.later * 2 >= found.steps;
+        if counts(self.narrow) {
             Format::Iperf3
-        } else if agree(self.wide) {
+        } else if counts(self.wide) {
             Format::Iperf3Wide
         } else if agree(self.rtp) {
             Format::Rtp
@@ -146,13 +157,17 @@ fn advances(last: u16, now: u16) -> bool {
     (1..=LARGEST_STEP).contains(&u64::from(now.wrapping_sub(last)))
 }
 
-/// Whether an iperf3 counter and its clock have both advanced.
-fn counts(last: Option<iperf3::Repr>, now: Option<iperf3::Repr>) -> bool {
-    last.zip(now).is_some_and(|(last, now)| {
-        (1..=LARGEST_STEP).contains(&now.counter.wrapping_sub(last.counter))
-            && (last.seconds, last.microseconds) <= (now.seconds, now.microseconds)
-            && now.seconds - last.seconds < 60
-    })
+impl Counted {
+    /// Adds the step from one packet to the next.
+    fn see(&mut self, last: Option<iperf3::Repr>, now: Option<iperf3::Repr>) {
+        let Some((last, now)) = last.zip(now) else { return };
+        let times = [last, now].map(|one| (one.seconds, one.microseconds));
+        let counts = (1..=LARGEST_STEP).contains(&now.counter.wrapping_sub(last.counter));
+        if counts && times[0] <= times[1] && now.seconds - last.seconds < 60 {
+            self.steps += 1;
+            self.later += u32::from(times[0] < times[1]);
+        }
+    }
 }
 
 /// The number of a frame in its tool's format; `None` if the frame is too short or has another format.
@@ -249,6 +264,19 @@ mod tests {
             udp_to(123, 0, &payload)
         });
         assert_eq!(recognised(ntp), Format::Unknown);
+        // A tool that asks the network once a second: numbers that advance beside a time that does not.
+        let asks = (0..20_u32).map(|n| {
+            let payload =
+                [&b"\x07\x03\0\x1e\0\0\0\x01\x80\0\0\0"[..], &(0x0040_9c24 + 4 * n).to_be_bytes(), &[7; 13]];
+            udp_to(8995, 0, &payload.concat())
+        });
+        assert_eq!(recognised(asks), Format::Unknown);
+        // Datagrams of NetBIOS (RFC 1002, 4.4.1) begin like messages of UADP.
+        let netbios = (0..9_u16).map(|n| {
+            let payload = [&b"\x11\x0a"[..], &(0x0dc7 + n).to_be_bytes(), &[0xc0; 80]].concat();
+            udp_to(138, 0, &payload)
+        });
+        assert_eq!(recognised(netbios), Format::Unknown);
         let flextest = (65_530..65_560_u32).map(|id| udp(id as u16, &[0; 40]));
         assert_eq!(recognised(flextest), Format::FlexTest, "also across the wrap of the identification");
         let among_others = (0..30_u32).map(|n| udp((n * 14) as u16, &[0; 40]));

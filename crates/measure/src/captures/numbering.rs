@@ -32,6 +32,10 @@ impl WholeNumbers {
         if *format == Format::Goose {
             return self.of_state(number, end);
         }
+        let mut number = number;
+        if *format == Format::EtherCat {
+            number = number.checked_sub(scale.first).filter(|number| *number < scale.modulus)?;
+        }
         if *format == Format::SampledValues
             && scale.modulus == format.modulus()
             && let Some(last) = self.last[end as usize].filter(|last| number < last / 2)

@@ -114,7 +114,9 @@ impl Protocols {
     /// Adds a frame.
     pub(super) fn see(&mut self, frame: &Dissected<'_>, t_ns: Option<i64>) {
         let visible = VisibleFields { source: true, destination: true, tag: true };
-        let (key @ FlowKey::Counted { format, .. }, _) = FlowKey::with_counter(frame, visible) else { return };
+        let (key @ FlowKey::Counted { format, .. }, _) = FlowKey::with_counter(frame, visible) else {
+            return;
+        };
         if !matches!(format, Format::Ptp | Format::Avtp | Format::Profinet | Format::EtherCat) {
             return;
         }

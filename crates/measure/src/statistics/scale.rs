@@ -56,6 +56,9 @@ impl Numbers {
 
     /// What the numbers show; `None` if they do not count frames at all.
     pub(crate) fn scale(&self, format: Format) -> Option<Scale> {
+        if format == Format::EtherCat && self.0.len() > 1 {
+            return self.scale_of_indices();
+        }
         let mut scale = Scale::of(format);
         if !(format.has_steps() || format.is_doubtful()) || self.0.len() < 2 {
             return Some(scale);
@@ -75,13 +78,13 @@ impl Numbers {
         }
         let Some((most, times)) = most_frequent(&differences) else {
             scale.is_sequence = false;
-            return (format != Format::EtherCat).then_some(scale);
+            return Some(scale);
         };
         let all: u32 = differences.values().sum();
         let step = if format.has_steps() { most } else { 1 };
         if format.is_doubtful() && (most != step || times * 2 < all) {
             scale.is_sequence = false;
-            return (format != Format::EtherCat).then_some(scale);
+            return Some(scale);
         }
         scale.step = step;
         let mut residues: FxHashMap<u64, u32> = FxHashMap::default();
@@ -91,6 +94,45 @@ impl Numbers {
             scale.modulus =
                 self.0.iter().copied().map(last_of).max().map_or(scale.modulus, |highest| highest + step);
         }
+        Some(scale)
+    }
+
+    /// What the indices of EtherCAT show. Masters count in ranges of their own: SOEM from 0 to 15, TwinCAT from 0x80 to
+    /// 0xef. `None` if they do not count frames.
+    fn scale_of_indices(&self) -> Option<Scale> {
+        let whole = Scale::of(Format::EtherCat);
+        let distance = |last: u64, next: u64| next.wrapping_sub(last) & (whole.modulus - 1);
+        let mut differences: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut descents: FxHashMap<(u64, u64), u32> = FxHashMap::default();
+        for pair in self.0.windows(2) {
+            let (last, next) = (last_of(pair[0]) % whole.modulus, pair[1].0);
+            if last > next {
+                *descents.entry((last, next)).or_default() += 1;
+            }
+            if (1..=whole.modulus / 2).contains(&distance(last, next)) {
+                *differences.entry(distance(last, next)).or_default() += 1;
+            }
+        }
+        let (step, mut regular) = most_frequent(&differences)?;
+        let mut scale = Scale { step, ..whole };
+        let again = descents.into_iter().max_by_key(|((last, next), times)| (*times, *last, u64::MAX - next));
+        if let Some(((last, first), times)) = again
+            && times > 1
+            && distance(last, first) != step
+        {
+            (scale.first, scale.modulus) = (first, last - first + step);
+            regular += times;
+        }
+        let range = scale.first..scale.first + scale.modulus;
+        let pairs = self.0.len() - 1;
+        if regular as usize * 2 < pairs.max(4) || self.0.iter().any(|(number, _)| !range.contains(number)) {
+            return None;
+        }
+        let mut residues: FxHashMap<u64, u32> = FxHashMap::default();
+        self.0
+            .iter()
+            .for_each(|(number, _)| *residues.entry((number - scale.first) % step).or_default() += 1);
+        scale.residue = most_frequent(&residues).map_or(0, |(residue, _)| residue);
         Some(scale)
     }
 }
@@ -154,6 +196,24 @@ mod tests {
         let mut seen = Numbers::default();
         (0..9).for_each(|_| seen.see(255, 1));
         assert_eq!(seen.scale(Format::EtherCat), None);
+    }
+
+    #[test]
+    fn indices_count_in_the_range_of_their_master() {
+        let range = |first: u64, last: u64| {
+            let indices: Vec<u64> = (first..=last).cycle().take(300).collect();
+            let mut seen = Numbers::default();
+            indices.iter().for_each(|index| seen.see(*index, 0));
+            seen.scale(Format::EtherCat).map(|found| (found.first, found.modulus, found.step))
+        };
+        assert_eq!(range(0, 15), Some((0, 16, 1)));
+        assert_eq!(range(0x80, 0xef), Some((0x80, 112, 1)));
+        assert_eq!(range(0, 255), Some((0, 256, 1)));
+        // Once is no rule, and neither is a range with exceptions.
+        assert_eq!(scale(Format::EtherCat, (0..16).chain(0..9)), Some((256, 1, 0, true)));
+        assert_eq!(scale(Format::EtherCat, [0x41].into_iter().chain((0x80..0x90).cycle().take(90))), None);
+        assert_eq!(scale(Format::EtherCat, [65, 163]), None, "one distance");
+        assert_eq!(scale(Format::EtherCat, [5, 5, 5, 5, 6, 6, 6, 7, 7, 7]), None, "mostly the same index");
     }
 
     #[test]

@@ -9,13 +9,17 @@
 //! ```
 //!
 //! Big-endian. The length counts the octets after itself. Sessions are numbered from 1 to 65535, and then from 1; 0 means
-//! that they are not numbered. A datagram may have several messages.
+//! that they are not numbered. A datagram may have several messages. A message may be sent in segments
+//! (AUTOSAR PRS_SOMEIPProtocol, 5.1.6): bit 5 of the type is set, and the payload begins with 28 bits of offset and
+//! 4 bits of flags. All segments have the session of the message.
 
 use super::{head, octets};
 use crate::Error;
 
 /// Octets of the header.
 pub const HEADER: usize = 16;
+/// The type of a segment.
+const SEGMENT: u8 = 0x20;
 /// Octets before the part that the length counts.
 const BEFORE: usize = 8;
 
@@ -30,8 +34,10 @@ pub struct Repr {
     pub client: u16,
     /// Session, 1 to 65535; 0 if the messages are not numbered.
     pub session: u16,
-    /// Type of the message.
+    /// Type of the message, without the flag of segments.
     pub kind: u8,
+    /// Whether it is a segment that does not begin its message, or may be one behind the place where the capture cut it.
+    pub continues: bool,
 }
 
 /// The messages of a datagram, one after the other.
@@ -69,14 +75,17 @@ impl Iterator for Messages<'_> {
     type Item = Repr;
 
     fn next(&mut self) -> Option<Repr> {
-        let found = self.rest.first_chunk::<HEADER>()?;
+        let (found, payload) = self.rest.split_first_chunk::<HEADER>()?;
+        // Only the lowest four bits may be set at the begin of a message.
+        let begins = payload.first_chunk().is_some_and(|offset| u32::from_be_bytes(*offset) < 16);
         self.rest = self.rest.get(octets_of(found)..).unwrap_or_default();
         Some(Repr {
             service: u16::from_be_bytes(octets(found, 0)),
             method: u16::from_be_bytes(octets(found, 2)),
             client: u16::from_be_bytes(octets(found, 8)),
             session: u16::from_be_bytes(octets(found, 10)),
-            kind: found[14],
+            kind: found[14] & !SEGMENT,
+            continues: found[14] & SEGMENT != 0 && !begins,
         })
     }
 }
@@ -89,7 +98,7 @@ fn octets_of(message: &[u8; HEADER]) -> usize {
 /// The type of a message in words.
 #[must_use]
 pub const fn kind_name(kind: u8) -> &'static str {
-    match kind & !0x20 {
+    match kind {
         0x00 => "request",
         0x01 => "request without response",
         0x02 => "notification",
@@ -103,7 +112,7 @@ fn is_header(message: &[u8; HEADER]) -> bool {
     let length = u32::from_be_bytes(octets(message, 4));
     length >= 8
         && message[12] == 1
-        && matches!(message[14] & !0x20, 0..=2 | 0x80 | 0x81)
+        && matches!(message[14] & !SEGMENT, 0..=2 | 0x80 | 0x81)
         && message[15] < 0x60
 }
 
@@ -114,7 +123,8 @@ mod tests {
     #[test]
     fn one_message_and_several() {
         let one = b"\x12\x34\x80\x01\0\0\0\x0a\0\0\xff\xff\x01\x02\x02\0ab";
-        let repr = Repr { service: 0x1234, method: 0x8001, client: 0, session: 65535, kind: 2 };
+        let repr =
+            Repr { service: 0x1234, method: 0x8001, client: 0, session: 65535, kind: 2, continues: false };
         assert_eq!(messages(one, 18), Ok(vec![repr]));
         let mut other = *one;
         other[10..12].fill(0);
@@ -122,6 +132,13 @@ mod tests {
         assert_eq!(messages(&two, 36), Ok(vec![repr, Repr { session: 0, ..repr }]));
         assert_eq!(kind_name(repr.kind), "notification");
         assert_eq!(messages(&one[..16], 18), Ok(vec![repr]), "cut by the capture");
+        let segment = |offset: u8| {
+            [&one[..4], b"\0\0\0\x10\0\0\xff\xff\x01\x02\x22\0\0\0\0", &[offset], b"abcd"].concat()
+        };
+        assert_eq!(messages(&segment(0x01), 24), Ok(vec![repr]), "more segments follow");
+        let further = Repr { continues: true, ..repr };
+        assert_eq!(messages(&segment(0x10), 24), Ok(vec![further]));
+        assert_eq!(messages(&segment(0x01)[..18], 24), Ok(vec![further]), "cut before its offset");
         for (bytes, whole) in
             [(&one[..], 19), (&one[..17], 17), (&two[..35], 35), (&one[..15], 18), (&[0; 20][..], 20)]
         {
