@@ -514,8 +514,8 @@ def test_segments_of_a_message_are_no_copies_of_it(tmp_path: Path) -> None:
     ]
     path = pcap(tmp_path / "a.pcap", frames)
     options = ("-d", "udp.port==30501,someip")
-    offsets = [line[0] for line in dissected(path, "someip.tp.offset_encoded", options=options)]
-    assert [int(offset, 0) for offset in offsets[:4]] == [0, 2, 4, 6]
+    offsets = [line[0] for line in dissected(path, "someip.tp.offset", options=options)]
+    assert [int(offset) for offset in offsets[:4]] == [0, 32, 64, 96]
     first, others = inspect_capture(path)["streams"]
     assert first["stream"] == "some/ip 0x0101.0x0009 request 10.0.0.1:40000 > 10.0.0.2:30501"
     assert (first["frames"], first["missing"], first["duplicate"]) == (10, 1, 0)

@@ -53,13 +53,13 @@ FAMILIES = {
         "rtps.sm.id == 0x15", ("rtps.guidPrefix.src", "rtps.sm.wrEntityId", *IP), ("rtps.sm.seqNumber",)
     ),
     "some/ip": Family(
-        "someip.sessionid > 0 && !(someip.tp.offset_encoded > 0)",
+        "someip.sessionid > 0 && !(someip.tp.offset > 0)",
         ("someip.serviceid", "someip.methodid", "someip.clientid", "someip.messagetype", *IP),
         ("someip.sessionid",),
         65_535,
         1,
     ),
-    "rtp": Family("rtp", IP, ("rtp.seq",), 65_536),
+    "rtp": Family("rtp.seq", IP, ("rtp.seq",), 65_536),
     "ptp": Family(
         "ptp.v2.sequenceid",
         (
@@ -91,7 +91,7 @@ def of_tshark(path: Path, capture: dict[str, Any]) -> dict[tuple[str, ...], list
     for time, *line in dissected(path, *fields, options=options):
         seconds, part = time.split(".")
         key = tuple(line[: len(family.stream)])
-        numbers = [value for field in line[len(family.stream) :] for value in field.split(",")]
+        numbers = [value for field in line[len(family.stream) :] for value in field.split(",") if value]
         at_ns = int(seconds) * 10**9 + int(part[:9].ljust(9, "0"))
         streams[key].append((at_ns, tuple(int(number, 0) for number in numbers)))
     return streams
@@ -120,14 +120,12 @@ def of_ours(
 
 
 def same_states(ours: list[Numbered], theirs: list[Numbered]) -> bool:
-    """GOOSE: numbers of one state advance as sqNum does, and a new state follows the one before it."""
-    told = dict(theirs)
-    return all(
-        (b[0] - a[0] == told[later][1] - told[at][1])
-        if told[at][0] == told[later][0]
-        else (b[0] > a[0] and told[later][0] > told[at][0])
-        for (at, a), (later, b) in pairwise(ours)
-    )
+    """GOOSE: numbers advance as sqNum does, and by one where a state or a publisher begins."""
+    steps = []
+    for ((_, a), (_, b)), ((_, before), (_, after)) in zip(pairwise(ours), pairwise(theirs), strict=True):
+        advanced = before[0] == after[0] and after[1] > before[1]
+        steps.append(b[0] - a[0] == (after[1] - before[1] if advanced else 1))
+    return all(steps)
 
 
 @EVERY
@@ -145,8 +143,8 @@ def test_frames_streams_and_numbers_are_those_of_tshark(capture: dict[str, Any],
         if capture["family"] == "goose":
             assert same_states(numbers, frames)
             continue
-        told = dict(frames)
-        wrong = [(at_ns, number) for at_ns, (number,) in numbers if told[at_ns][0] % 2**32 != number]
+        told = {(at_ns, found[0] % 2**32) for at_ns, found in frames}
+        wrong = [(at_ns, number) for at_ns, (number,) in numbers if (at_ns, number) not in told]
         assert not wrong, one["stream"]
 
 

@@ -65,21 +65,23 @@ fn measure_trdp(py: Python<'_>, files: Vec<NativeFile>, options_json: &str) -> P
     serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Reads one capture; returns `tsnbench-measures/1` and `tsnbench-protocols/1` as JSON, and the interfaces that have
-/// frames.
+/// Reads one capture; returns `tsnbench-measures/1`, `tsnbench-protocols/1` and `tsnbench-trdp/1` (or null) as JSON, and
+/// the interfaces that have frames.
 #[pyfunction]
-#[pyo3(signature = (from, frames=None))]
+#[pyo3(signature = (from, frames=None, time_out_ns=None))]
 fn inspect_capture(
     py: Python<'_>,
     from: NativeFile,
     frames: Option<PathBuf>,
-) -> PyResult<(String, String, Vec<NativeInterface>)> {
+    time_out_ns: Option<i64>,
+) -> PyResult<(String, String, String, Vec<NativeInterface>)> {
     let from = file(from);
-    let found = py.detach(|| captures::inspect::inspect(&from, frames.as_deref()));
+    let found = py.detach(|| captures::inspect::inspect(&from, frames.as_deref(), time_out_ns));
     let found = found.map_err(|error| failed(&error))?;
-    let protocols = serde_json::to_string(&found.protocols);
-    let protocols = protocols.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((json(Ok(found.measures))?, protocols, native(found.interfaces)))
+    let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let protocols = serde_json::to_string(&found.protocols).map_err(wrong)?;
+    let trdp = serde_json::to_string(&found.trdp).map_err(wrong)?;
+    Ok((json(Ok(found.measures))?, protocols, trdp, native(found.interfaces)))
 }
 
 /// The statistics of the samples of one series, in ns, as JSON: `null` without a sample. `…_seq` is the index of a

@@ -24,6 +24,7 @@ from tsnbench.runs.measures import range_of
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
+    from tsnbench.measure.protocols.trdp import TrdpMeasures
     from tsnbench.plan.document import Plan
     from tsnbench.runs.measures import Gap, Measures, PathReport, Scale, Stat
 
@@ -97,10 +98,27 @@ def inspect_capture(
     Raises:
         MeasureError: the file is no readable capture, or holds no frame; the Plan has no such gates.
     """
+    return read_capture(path, window_ns, frames, against)[0]
+
+
+def read_capture(
+    path: Capture,
+    window_ns: int = WINDOW_NS,
+    frames: str | os.PathLike[str] | None = None,
+    against: Against | None = None,
+    time_out_ns: int | None = None,
+) -> tuple[Inspection, TrdpMeasures | None]:
+    """The figures of :func:`inspect_capture`, and the TRDP telegrams of the capture if there are any.
+
+    The file is read once. ``time_out_ns`` is the time-out of every subscription, by default 100 ms.
+
+    Raises:
+        MeasureError: as :func:`inspect_capture`.
+    """
     with tempfile.TemporaryDirectory(prefix="tsnbench-") as folder:
         kept = Path(folder) / "frames.parquet" if frames is None else Path(frames)
         with table_of_frames(kept) as into, reading([path], into):
-            text, protocols, listed = _native.inspect_capture(native(path), into)
+            text, protocols, trdp, listed = _native.inspect_capture(native(path), into, time_out_ns)
         table = foreign.read_parquet(kept)
     measures: Measures = json.loads(text)
     source = measures["source"]
@@ -115,7 +133,10 @@ def inspect_capture(
         _stream(one, by_path.get((place,), table.clear()), window_ns)
         for place, one in enumerate(measures["paths"])
     ]
-    return {
+    telegrams: TrdpMeasures | None = json.loads(trdp)
+    if telegrams is not None:
+        telegrams["source"]["warnings"] += several
+    inspected: Inspection = {
         "format": FORMAT,
         "file": os.fspath(path),
         "interface": path.name if isinstance(path, Interface) else None,
@@ -128,6 +149,7 @@ def inspect_capture(
         "gates": held,
         "warnings": list(dict.fromkeys(warnings)),
     }
+    return inspected, telegrams
 
 
 def _rename(paths: list[PathReport], plan: Plan) -> None:

@@ -10,9 +10,11 @@ use super::{End, Options, finish, probe};
 use crate::Error;
 use crate::frame_table::FrameTable;
 use crate::report::Measures;
+use crate::trdp::{self, Tally, TrdpMeasures};
 use std::path::Path;
 use std::slice::from_ref;
 use tsn_capture::{CapturedInterface, InterfaceCounts, Packet};
+use tsn_trdp::DEFAULT_TIME_OUT_NS;
 use tsn_wire::dissect::Dissected;
 
 /// What one capture has.
@@ -24,6 +26,8 @@ pub struct Inspected {
     pub protocols: ProtocolMeasures,
     /// The interfaces that have frames, as [`tsn_capture::interfaces`] lists them.
     pub interfaces: Vec<CapturedInterface>,
+    /// Its TRDP telegrams, if there are any.
+    pub trdp: Option<TrdpMeasures>,
 }
 
 /// What is counted while the frames are read.
@@ -31,6 +35,8 @@ pub struct Inspected {
 struct Besides {
     protocols: Protocols,
     interfaces: InterfaceCounts,
+    telegrams: Tally,
+    time_out_ns: i64,
 }
 
 impl Look for Besides {
@@ -40,26 +46,35 @@ impl Look for Besides {
 
     fn frame(&mut self, frame: &Dissected<'_>, t_ns: Option<i64>) {
         self.protocols.see(frame, t_ns);
+        self.telegrams.see(t_ns, frame, self.time_out_ns);
     }
 }
 
-/// Reads a capture; `frames` is where one row per frame is written.
+/// Reads a capture; `frames` is where one row per frame is written, and `time_out_ns` the time-out of TRDP's subscriptions.
 ///
 /// # Errors
 /// When the file cannot be read, or has no frame.
-pub fn inspect(file: &CaptureFile, frames: Option<&Path>) -> Result<Inspected, Error> {
+pub fn inspect(
+    file: &CaptureFile,
+    frames: Option<&Path>,
+    time_out_ns: Option<i64>,
+) -> Result<Inspected, Error> {
     let options = Options::default();
     let probed = probe::probe(from_ref(file), from_ref(file))?;
     let mut streams = Streams::new(probed.known, false, options.of_paths());
     let mut table = frames.map(|path| FrameTable::create(path, false)).transpose()?;
     let mut side = Side::open(from_ref(file), End::Tx)?;
-    let mut besides = Besides::default();
+    let time_out_ns = time_out_ns.unwrap_or(DEFAULT_TIME_OUT_NS);
+    let mut besides = Besides { time_out_ns, ..Besides::default() };
     while let Some(frame) = side.next_with(&mut streams, &mut besides)? {
         streams.tx(&frame, &mut table);
         streams.rx(&frame, &mut table);
     }
     streams.finish(&mut table);
     let interfaces = side.interfaces(besides.interfaces)?;
+    let mut source = trdp::source();
+    side.describe_one(&mut source);
+    let trdp = besides.telegrams.measures(source, time_out_ns).ok();
     let measures = finish(&[&side], streams, table, &options)?;
-    Ok(Inspected { measures, protocols: besides.protocols.measures(), interfaces })
+    Ok(Inspected { measures, protocols: besides.protocols.measures(), interfaces, trdp })
 }

@@ -174,6 +174,15 @@ impl Side {
         )
     }
 
+    /// The files as those of one place, with the reason why one was not read to its end.
+    pub(super) fn describe_one(&self, source: &mut Source) {
+        for Capture { file, reader, unreadable, .. } in &self.captures {
+            source.warnings.extend(reader.warning().map(|warning| format!("{file}: {warning}")));
+            source.ignored.unreadable_frames += unreadable;
+            source.files.push(file.source("one", reader.frames()));
+        }
+    }
+
     pub(super) fn describe(&self, source: &mut Source) {
         let side = match self.end {
             End::Tx => "tx",

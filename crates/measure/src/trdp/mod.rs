@@ -162,7 +162,7 @@ struct Stream {
 
 /// Everything so far.
 #[derive(Default)]
-struct Tally {
+pub(crate) struct Tally {
     streams: FxHashMap<Key, Stream>,
     process_data: u64,
     message_data: u64,
@@ -177,6 +177,11 @@ struct Tally {
     sessions: Telegrams,
 }
 
+/// The source of measures of TRDP, without its files.
+pub(crate) fn source() -> Source {
+    Source { kind: "captures", formats: vec!["TRDP".into()], ..Source::default() }
+}
+
 /// Measures the telegrams of captures; several files are read one after another. Sessions of message data are judged
 /// in the order of time, so each of two files may have one direction.
 ///
@@ -184,7 +189,7 @@ struct Tally {
 /// When a file cannot be read, or no telegram is in any of them.
 pub fn measure<F: Clone + Into<CaptureFile>>(files: &[F], options: &Options) -> Result<TrdpMeasures, Error> {
     let time_out_ns = options.time_out_ns.unwrap_or(DEFAULT_TIME_OUT_NS);
-    let mut source = Source { kind: "captures", formats: vec!["TRDP".into()], ..Source::default() };
+    let mut source = source();
     let mut tally = Tally::default();
     for file in files.iter().cloned().map(Into::into) {
         let mut reader = file.open()?;
@@ -199,30 +204,38 @@ pub fn measure<F: Clone + Into<CaptureFile>>(files: &[F], options: &Options) -> 
         source.ignored.unreadable_frames += unreadable;
         source.files.push(file.source("one", reader.frames()));
     }
-    if tally.without_time > 0 {
-        source.warnings.push(format!("{} telegrams have no time", tally.without_time));
-    }
-    if tally.sessions.not_kept > 0 {
-        let telegrams = tally.sessions.not_kept;
-        source
-            .warnings
-            .push(format!("{telegrams} telegrams of message data are above the limit of 4,194,304"));
-    }
-    if let [only] = &source.files[..]
-        && only.frames == 0
-    {
-        return Err(Error::Nothing(format!("{} has no frame", only.path)));
-    }
-    if tally.process_data + tally.message_data + tally.check_errors + tally.protocol_errors == 0 {
-        return Err(Error::Nothing(
-            "no TRDP telegram (UDP port 17224 or 17225, TCP port 17225) in the capture".into(),
-        ));
-    }
-    Ok(tally.finish(source, time_out_ns))
+    tally.measures(source, time_out_ns)
 }
 
 impl Tally {
-    fn see(&mut self, t_ns: Option<i64>, frame: &Dissected<'_>, time_out_ns: i64) {
+    /// The measures of the frames of `source`.
+    ///
+    /// # Errors
+    /// There is no telegram among them.
+    pub(crate) fn measures(self, mut source: Source, time_out_ns: i64) -> Result<TrdpMeasures, Error> {
+        if self.without_time > 0 {
+            source.warnings.push(format!("{} telegrams have no time", self.without_time));
+        }
+        if self.sessions.not_kept > 0 {
+            let telegrams = self.sessions.not_kept;
+            source
+                .warnings
+                .push(format!("{telegrams} telegrams of message data are above the limit of 4,194,304"));
+        }
+        if let [only] = &source.files[..]
+            && only.frames == 0
+        {
+            return Err(Error::Nothing(format!("{} has no frame", only.path)));
+        }
+        if self.process_data + self.message_data + self.check_errors + self.protocol_errors == 0 {
+            return Err(Error::Nothing(
+                "no TRDP telegram (UDP port 17224 or 17225, TCP port 17225) in the capture".into(),
+            ));
+        }
+        Ok(self.finish(source, time_out_ns))
+    }
+
+    pub(crate) fn see(&mut self, t_ns: Option<i64>, frame: &Dissected<'_>, time_out_ns: i64) {
         let Network::Ipv4 { source, destination, .. } = frame.network else { return };
         let (found, tcp) = match telegram::datagram(frame) {
             Some(Ok(found)) => (found, false),

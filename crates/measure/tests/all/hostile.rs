@@ -96,7 +96,7 @@ fn captures_with_flipped_bits_are_read_or_refused() {
 
 /// Compares the counts of a capture that is read once with those of a capture that is both ends of a path.
 fn alone_as_against_itself(path: &Path) {
-    let alone = inspect(&path.into(), None).ok().map(|found| found.measures.paths);
+    let alone = inspect(&path.into(), None, None).ok().map(|found| found.measures.paths);
     let both = measure(&[path], &[path], &Options::default(), None).ok().map(|found| found.paths);
     assert_eq!(alone.as_deref().map(counted), both.as_deref().map(counted), "{}", path.display());
     for path in alone.iter().flatten() {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from tsnbench.cli.parts import captured_page, report_files
@@ -30,10 +29,10 @@ def write_inspected(
     into: Path,
     kinds: tuple[str, ...],
     figure: list[str] | None,
-    telegrams: Callable[[], TrdpMeasures | None],
+    telegrams: TrdpMeasures | None,
 ) -> list[Path]:
     """Writes the page of one capture, or single figures."""
     if figure:
         drawings = captured_page.inspection_drawings(found, frames)
         return report_files.write_chosen(drawings, figure, report_files.destination([], into), kinds)
-    return [captured_page.write_inspection(found, frames, into, kinds, telegrams())]
+    return [captured_page.write_inspection(found, frames, into, kinds, telegrams)]

@@ -12,12 +12,11 @@ from tsnbench.cli.console.output import Exit, print_message, print_warnings, pri
 from tsnbench.cli.measuring.asked import Asked
 from tsnbench.cli.measuring.capture_file import refuse_other, write_inspected
 from tsnbench.cli.parts import captured_page, report_files
-from tsnbench.measure import exchanges_table, measure_captures, measure_trdp, measures_table, trdp_table
+from tsnbench.measure import exchanges_table, measure_captures, measures_table, trdp_table
 from tsnbench.measure.captures.both_ends import NoSharedFrameError, backwards
 from tsnbench.measure.captures.interfaces import Interface
 from tsnbench.measure.errors import MeasureError
-from tsnbench.measure.inspection import inspect_capture, inspection_tables
-from tsnbench.measure.protocols.trdp import NO_TELEGRAM, TrdpMeasures
+from tsnbench.measure.inspection import Inspection, inspection_tables, read_capture
 from tsnbench.measure.tidy import of_inspection, of_measures, of_trdp, text_of
 from tsnbench.quantities import count
 from tsnbench.runs.measures import Measures
@@ -80,15 +79,16 @@ def _measured(asked: Asked) -> tuple[Measures, list[Path]]:
 def one_capture(asked: Asked) -> Exit:
     """The TRDP telegrams of one capture, or the streams of one without TRDP."""
     time_out_ns = given_ns("--timeout", asked.timeout, LENGTH_OF_RUN)
-    try:
-        found = measure_trdp(asked.capture, time_out_ns)
-    except MeasureError as error:
-        if not str(error).startswith(NO_TELEGRAM):
-            raise
-        if asked.timeout is not None:
-            raise MeasureError(f"--timeout: {NO_TELEGRAMS}, found {error}") from None
-        return _streams(asked)
-    written = [] if asked.into is None else _page(asked, found, asked.into)
+    with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
+        table = Path(scratch) / "frames.parquet"
+        inspected, found = read_capture(asked.capture, frames=table, time_out_ns=time_out_ns)
+        if found is None and asked.timeout is not None:
+            raise MeasureError(f"--timeout: {NO_TELEGRAMS}, found none")
+        written = []
+        if asked.into is not None:
+            written = write_inspected(inspected, table, asked.into, asked.kinds, asked.figure, found)
+    if found is None:
+        return _streams(asked, inspected, written)
     print_warnings(found["source"]["warnings"])
     print_written(written, asked.figure)
     print_found(
@@ -103,14 +103,8 @@ def one_capture(asked: Asked) -> Exit:
     return Exit.MET
 
 
-def _streams(asked: Asked) -> Exit:
+def _streams(asked: Asked, found: Inspection, written: list[Path]) -> Exit:
     """The streams of one capture: losses, gaps, intervals by the numbers of their protocols."""
-    with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
-        table = Path(scratch) / "frames.parquet"
-        found = inspect_capture(asked.capture, frames=table)
-        written = []
-        if asked.into is not None:
-            written = write_inspected(found, table, asked.into, asked.kinds, asked.figure, lambda: None)
     print_warnings(found["warnings"])
     print_written(written, asked.figure)
     print_found(
@@ -120,11 +114,3 @@ def _streams(asked: Asked) -> Exit:
         lambda: inspection_tables(found, asked.most),
     )
     return Exit.MET
-
-
-def _page(asked: Asked, found: TrdpMeasures, into: Path) -> list[Path]:
-    """The page of one capture with its TRDP telegrams, or single figures of it."""
-    with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
-        table = Path(scratch) / "frames.parquet"
-        inspected = inspect_capture(asked.capture, frames=table)
-        return write_inspected(inspected, table, into, asked.kinds, asked.figure, lambda: found)

@@ -34,8 +34,7 @@ from tsnbench.cli.measuring.plan_file import read_plan
 from tsnbench.measure import MOST_ROWS
 from tsnbench.measure.captures.interfaces import interface_of, interfaces
 from tsnbench.measure.conformance import STAMPS, TOLERANCE_NS, Against, conformance_table, kept
-from tsnbench.measure.inspection import WINDOW_NS, inspect_capture, inspection_tables
-from tsnbench.measure.protocols.trdp import telegrams_of
+from tsnbench.measure.inspection import WINDOW_NS, inspection_tables, read_capture
 from tsnbench.measure.tidy import of_inspection, text_of
 from tsnbench.sheet import Sheet
 
@@ -105,9 +104,9 @@ def inspect(
         table = Path(scratch) / "frames.parquet"
         against = None if plan is None else _against(plan, port, stamp, base_time, tolerance)
         capture = file if interface is None else interface_of(interfaces(file), interface, file)
-        found = inspect_capture(capture, length, table, against)
+        found, telegrams = read_capture(capture, length, table, against)
         if into is not None:
-            written = write_inspected(found, table, into, drawn, figure, lambda: telegrams_of(capture))
+            written = write_inspected(found, table, into, drawn, figure, telegrams)
     print_warnings(found["warnings"])
     print_written(written, figure)
 

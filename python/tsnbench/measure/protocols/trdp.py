@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 DEFAULT_TIME_OUT_NS = 100_000_000
 """Time-out of a subscription that names none."""
 
-NO_TELEGRAM = "no TRDP telegram"
-"""How the message about a capture without TRDP begins."""
-
 
 class Subscription(TypedDict):
     """The counters of a subscriber of one stream."""
@@ -145,20 +142,6 @@ def measure_trdp(files: Capture | Sequence[Capture], time_out_ns: int | None = N
         if not isinstance(capture, Interface):
             measures["source"]["warnings"] += several_interfaces(capture, interfaces(capture))
     return measures
-
-
-def telegrams_of(file: Capture, time_out_ns: int | None = None) -> TrdpMeasures | None:
-    """The measures of :func:`measure_trdp`, or None if the capture holds no TRDP telegram.
-
-    Raises:
-        MeasureError: the file is no readable capture.
-    """
-    try:
-        return measure_trdp(file, time_out_ns)
-    except MeasureError as error:
-        if str(error).startswith(NO_TELEGRAM):
-            return None
-        raise
 
 
 def trdp_table(measures: TrdpMeasures, most: int | None = None) -> Sheet:
