@@ -129,11 +129,11 @@ def planning(folder: Path) -> list[Result]:
 def measuring(folder: Path) -> list[Result]:
     """Pairs of captures of two sizes: speed, and whether memory grows with the file."""
     rows = []
-    for frames in FRAMES:
-        tx, rx = write_pair(folder, frames)
-        rows.append(
-            {"frames": frames, "file_mb": tx.stat().st_size / 1e6, "runs": repeated("measure", tx, rx)}
-        )
+    for frames, payload in (*((each, b"TSN") for each in FRAMES), (FRAMES[0], b"???")):
+        tx, rx = write_pair(folder, frames, payload)
+        known = "test payload" if payload == b"TSN" else "of no known kind"
+        row = {"frames": frames, "known": known, "file_mb": tx.stat().st_size / 1e6}
+        rows.append(row | {"runs": repeated("measure", tx, rx)})
         tx.unlink()
         rx.unlink()
     return rows
@@ -236,7 +236,9 @@ def tables(results: Result) -> str:
     for row in results["measuring"]:
         rate = row["frames"] / median(row["runs"], "cpu_s") / 1e6
         peak = median(row["runs"], "peak_mb")
-        lines.append(f"{row['frames']:>10,} {row['file_mb']:>10.0f} {rate:>11.2f} {peak:>8.1f}")
+        lines.append(
+            f"{row['frames']:>10,} {row['file_mb']:>10.0f} {rate:>11.2f} {peak:>8.1f}  {row['known']}"
+        )
     lines += ["", "Simulating grids of one kind (6 hops each): what a frame-hop costs"]
     lines.append(f"{'nodes':>10} {'M/s':>7} {'cost of the smallest':>21} {'peak MB':>8}")
     cost = [median(row["runs"], "cpu_s") / row["runs"][0]["frame_hops"] for row in results["by_size"]]

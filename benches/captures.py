@@ -24,8 +24,12 @@ _RECORD = np.dtype(
 _BLOCK = 1 << 18
 
 
-def write_pair(folder: Path, frames: int) -> tuple[Path, Path]:
-    """``tx.pcap`` and ``rx.pcap`` with ``frames`` frames each, delays from 10 to 20 us, nothing lost."""
+def write_pair(folder: Path, frames: int, payload: bytes = b"TSN") -> tuple[Path, Path]:
+    """``tx.pcap`` and ``rx.pcap`` with ``frames`` frames each, delays from 10 to 20 us, nothing lost.
+
+    Frames with another ``payload`` of three octets are of no known kind: every family is tried on them, and
+    their content pairs them.
+    """
     tx, rx = folder / f"tx-{frames}.pcap", folder / f"rx-{frames}.pcap"
     draws = np.random.default_rng(1)
     with tx.open("wb") as sent, rx.open("wb") as received:
@@ -33,7 +37,7 @@ def write_pair(folder: Path, frames: int) -> tuple[Path, Path]:
         received.write(FILE_HEADER)
         for first in range(0, frames, _BLOCK):
             number = np.arange(first, min(first + _BLOCK, frames), dtype=np.int64)
-            records = _records(number)
+            records = _records(number, payload)
             sent.write(_stamped(records, number * GAP))
             # A queue's delay: no frame overtakes another.
             delay = 10_000 + draws.integers(0, GAP, len(number)) + (number % 10_000)
@@ -41,11 +45,11 @@ def write_pair(folder: Path, frames: int) -> tuple[Path, Path]:
     return tx, rx
 
 
-def _records(number: np.ndarray) -> np.ndarray:
+def _records(number: np.ndarray, payload: bytes) -> np.ndarray:
     records = np.zeros(len(number), _RECORD)
     records["captured"] = len(FRAME)
     records["length"] = len(FRAME)
-    records["frame"] = np.frombuffer(FRAME, np.uint8)
+    records["frame"] = np.frombuffer(FRAME.replace(b"TSN", payload), np.uint8)
     records["frame"][:, -7] = number % STREAMS
     sequence = (number // STREAMS).astype(">u4").view(np.uint8).reshape(-1, 4)
     records["frame"][:, -4:] = sequence

@@ -154,3 +154,49 @@ def the_file(capture: dict[str, Any]) -> Path:
         pytest.skip(f"needs {path}")
     assert hashlib.sha256(path.read_bytes()).hexdigest() == capture["sha256"]
     return path
+
+
+@pytest.mark.parametrize(
+    "capture", [one for one in CAPTURES if one["family"] == "ptp"], ids=lambda one: Path(one["path"]).name
+)
+def test_intervals_and_corrections_of_ptp_are_those_of_tshark(capture: dict[str, Any]) -> None:
+    path = the_file(capture)
+    family = FAMILIES["ptp"]
+    fields = ("frame.time_epoch", *family.stream, "ptp.v2.sequenceid", "ptp.v2.correction.ns")
+    streams: dict[tuple[str, ...], list[tuple[int, int, int]]] = defaultdict(list)
+    for time, *key, number, correction in dissected(path, *fields, options=("-Y", family.shown)):
+        seconds, part = time.split(".")
+        at_ns = int(seconds) * 10**9 + int(part[:9].ljust(9, "0"))
+        streams[tuple(key)].append((at_ns, int(number), int(correction)))
+    expected = list(map(ptp_stream, streams.values()))
+    found = []
+    for one in inspect_capture(path)["protocols"]["ptp"]:
+        ends = [
+            (stat["min"], stat["max"]) if stat else None
+            for stat in (one["interval"], one["correction"], one["again"])
+        ]
+        found.append((one["messages"], one["missing"], *ends))
+    assert sorted(found, key=str) == sorted(expected, key=str)
+
+
+def ptp_stream(messages: list[tuple[int, int, int]]) -> tuple[Any, ...]:
+    """Messages, missing numbers; ends of intervals, corrections and times until it passes again."""
+    seen: dict[int, int] = {}
+    once, again, missing, intervals = [], [], 0, []
+    for at_ns, number, correction in messages:
+        if number in seen and at_ns - seen[number] <= 100_000_000:
+            again.append(at_ns - seen[number])
+            continue
+        seen[number] = at_ns
+        if once:
+            step = (number - once[-1][1]) % 65_536
+            missing += step - 1 if 2 <= step < 32_768 else 0
+            if step == 1:
+                intervals.append(at_ns - once[-1][0])
+        once.append((at_ns, number, correction))
+    corrections = [correction for _, _, correction in once]
+    return (len(once), missing, ends_of(intervals), ends_of(corrections), ends_of(again))
+
+
+def ends_of(values: list[int]) -> tuple[int, int] | None:
+    return (min(values), max(values)) if values else None

@@ -206,8 +206,11 @@ impl<R: Read> Reader<R> {
         self.frames += 1;
         let t_ns = fraction_ns.map(|ns| i64::from(seconds) * 1_000_000_000 + i64::from(ns));
         let octets = &self.buffer.take(record + length)[record..];
-        let packet = Packet { t_ns, link, interface: 0, original, octets };
-        Ok(Some(if wrapper == Wrapper::None { without_fcs(packet, fcs) } else { wrapper.open(packet) }))
+        if wrapper != Wrapper::None {
+            return Ok(Some(wrapper.open(Packet { t_ns, link, interface: 0, original, octets })));
+        }
+        let (original, octets) = without_fcs(original, octets, fcs);
+        Ok(Some(Packet { t_ns, link, interface: 0, original, octets }))
     }
 
     /// pcap: the captured octets of the next frame, all of which are in the buffer; seconds, fraction, original octets.
@@ -216,10 +219,10 @@ impl<R: Read> Reader<R> {
         if !self.buffer.fill(record)? {
             return self.end();
         }
-        let head = self.buffer.octets();
+        let Some(head) = self.buffer.octets().first_chunk::<PCAP_RECORD>() else { return self.end() };
         let number = |at: usize| -> u32 {
-            let octets = [head[at], head[at + 1], head[at + 2], head[at + 3]];
-            if big_endian { u32::from_be_bytes(octets) } else { u32::from_le_bytes(octets) }
+            let number = u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+            if big_endian { number.swap_bytes() } else { number }
         };
         let (seconds, fraction, captured, original) = (number(0), number(4), number(8), number(12));
         if captured > LARGEST {
@@ -245,11 +248,11 @@ impl<R: Read> Reader<R> {
             self.frames += 1;
             let octets = &self.buffer.take(length)[octets];
             let interface = u32::try_from(place).unwrap_or(u32::MAX);
-            let packet = Packet { t_ns, link, interface, original, octets };
-            return Ok(Some(match wrapper {
-                Wrapper::None => without_fcs(packet, fcs.unwrap_or(usual)),
-                wrapper => wrapper.open(packet),
-            }));
+            if wrapper != Wrapper::None {
+                return Ok(Some(wrapper.open(Packet { t_ns, link, interface, original, octets })));
+            }
+            let (original, octets) = without_fcs(original, octets, fcs.unwrap_or(usual));
+            return Ok(Some(Packet { t_ns, link, interface, original, octets }));
         }
     }
 
@@ -444,10 +447,10 @@ fn pcap_interface(header: &PcapHeader) -> Interface {
 
 /// Removes the FCS; the capture may contain only a part of it.
 #[inline]
-fn without_fcs(packet: Packet<'_>, fcs: u32) -> Packet<'_> {
-    let length = u32::try_from(packet.octets.len()).unwrap_or(u32::MAX);
-    let original = packet.original.max(length).saturating_sub(fcs);
-    Packet { original, octets: &packet.octets[..length.min(original) as usize], ..packet }
+fn without_fcs(original: u32, octets: &[u8], fcs: u32) -> (u32, &[u8]) {
+    let length = u32::try_from(octets.len()).unwrap_or(u32::MAX);
+    let original = original.max(length).saturating_sub(fcs);
+    (original, &octets[..length.min(original) as usize])
 }
 
 fn hex(octets: &[u8]) -> String {

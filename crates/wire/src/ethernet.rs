@@ -163,7 +163,8 @@ pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
 #[inline(always)]
 pub const fn untag(mut ether_type: EtherType, mut rest: &[u8]) -> Result<Contents<'_>, Error> {
     let mut tag = None;
-    loop {
+    // No type of a tag is lower: most frames need one comparison.
+    while ether_type.0 >= EtherType::CUSTOMER_TAG.0 {
         if let EtherType::REDUNDANCY_TAG | EtherType::HSR_TAG = ether_type {
             let [_, _, _, _, high, low, inner @ ..] = rest else {
                 return Err(Error::Truncated { what: "an R-TAG", needed: R_TAG, found: rest.len() });

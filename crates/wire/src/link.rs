@@ -71,8 +71,10 @@ pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
     let cut = |needed: usize| Error::Truncated { what: "a link header", needed, found: bytes.len() };
     let (source, destination, contents) = match link {
         Link::Ethernet => {
-            let frame = ethernet::Frame::new(bytes)?;
-            (bytes[6..].first_chunk(), bytes.first_chunk(), frame.contents()?)
+            let contents = ethernet::Frame::new(bytes)?.contents()?;
+            let header = bytes.len() - contents.payload.len();
+            let (source, destination) = (bytes[6..].first_chunk(), bytes.first_chunk());
+            return Ok(Opened { source, destination, contents, header, on_link: header });
         }
         Link::LinuxCooked => {
             // Type 2, hardware type 2, address length 2, address 8, protocol 2.
@@ -109,11 +111,7 @@ pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
         Link::Dsa | Link::Edsa | Link::Broadcom | Link::BroadcomPrepended => return open_switch(link, bytes),
     };
     let header = bytes.len() - contents.payload.len();
-    let on_link = match (link, contents.tag) {
-        (Link::Ethernet, _) => header,
-        (_, Some(_)) => ethernet::HEADER + ethernet::TAG,
-        (_, None) => ethernet::HEADER,
-    };
+    let on_link = ethernet::HEADER + if contents.tag.is_some() { ethernet::TAG } else { 0 };
     Ok(Opened { source, destination, contents, header, on_link })
 }
 

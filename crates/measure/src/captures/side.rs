@@ -43,8 +43,8 @@ impl Capture {
         streams: &mut Streams,
         look: &mut impl Look,
     ) -> Result<Option<CapturedFrame>, Error> {
-        if let Some(further) = self.further.pop_front() {
-            return Ok(Some(further));
+        if !self.further.is_empty() {
+            return Ok(self.further.pop_front());
         }
         loop {
             let packet = match self.reader.read() {
@@ -63,15 +63,18 @@ impl Capture {
             };
             self.last_at = packet.t_ns.unwrap_or(self.last_at);
             let found = CapturedFrame { t_ns: packet.t_ns, at: self.last_at, stream, number, octets };
-            if let Some(further) = streams.further() {
-                self.further.extend(further.map(|(stream, number)| CapturedFrame {
-                    stream,
-                    number,
-                    ..found
-                }));
+            if streams.has_further() {
+                self.keep_further(&found, streams);
             }
             return Ok(Some(found));
         }
+    }
+
+    /// Keeps the further messages of a frame.
+    #[cold]
+    fn keep_further(&mut self, frame: &CapturedFrame, streams: &mut Streams) {
+        let further = streams.further();
+        self.further.extend(further.map(|(stream, number)| CapturedFrame { stream, number, ..*frame }));
     }
 }
 

@@ -188,10 +188,15 @@ impl Streams {
         found
     }
 
-    /// The streams and numbers of further messages of the frame that was identified last; each is returned once.
+    /// Whether the frame that was identified last has further messages.
     #[inline]
-    pub(super) fn further(&mut self) -> Option<std::vec::Drain<'_, (u32, Number)>> {
-        if self.further.is_empty() { None } else { Some(self.further.drain(..)) }
+    pub(super) fn has_further(&self) -> bool {
+        !self.further.is_empty()
+    }
+
+    /// The streams and numbers of further messages of the frame that was identified last; each is returned once.
+    pub(super) fn further(&mut self) -> std::vec::Drain<'_, (u32, Number)> {
+        self.further.drain(..)
     }
 
     /// The index of a stream of our own payload that is not, or not yet, in the table of small numbers.
