@@ -1,7 +1,7 @@
 //! A frame of a capture, as far as pairing needs it.
 
 /// One captured frame.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Default)]
 pub(super) struct CapturedFrame {
     /// The stamp.
     pub(super) t_ns: Option<i64>,
@@ -16,9 +16,10 @@ pub(super) struct CapturedFrame {
 }
 
 /// What identifies a frame in its stream.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Number {
     /// Nothing.
+    #[default]
     Missing,
     /// The sequence number, or the hash.
     One(u64),

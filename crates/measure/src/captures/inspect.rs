@@ -3,6 +3,7 @@
 //! The capture is the sending and the receiving side: every frame is found with its timestamp and its number.
 
 use super::capture_file::CaptureFile;
+use super::captured_frame::CapturedFrame;
 use super::protocols::{ProtocolMeasures, Protocols};
 use super::side::{Look, Side};
 use super::streams::Streams;
@@ -66,7 +67,8 @@ pub fn inspect(
     let mut side = Side::open(from_ref(file), End::Tx)?;
     let time_out_ns = time_out_ns.unwrap_or(DEFAULT_TIME_OUT_NS);
     let mut besides = Besides { time_out_ns, ..Besides::default() };
-    while let Some(frame) = side.next_with(&mut streams, &mut besides)? {
+    let mut frame = CapturedFrame::default();
+    while side.next(&mut streams, &mut besides, &mut frame)? {
         streams.tx(&frame, &mut table);
         streams.rx(&frame, &mut table);
     }

@@ -14,6 +14,7 @@ mod side;
 mod streams;
 
 use self::capture_file::CaptureFile;
+use self::captured_frame::CapturedFrame;
 use crate::Error;
 use crate::frame_table::FrameTable;
 use crate::offset;
@@ -94,26 +95,21 @@ impl Sides {
     /// Reads both sides to their ends, always the one that lags: the delay of the last complete frame shows how to
     /// compare timestamps, so that neither a clock offset nor a late start fills the window.
     fn read_in_step(&mut self, streams: &mut Streams, out: &mut impl FrameSink) -> Result<(), Error> {
-        let mut sent = self.tx.next(streams)?;
-        let mut arrived = self.rx.next(streams)?;
-        loop {
-            match (&sent, &arrived) {
-                (None, None) => return Ok(()),
-                (Some(tx), rx)
-                    if rx.as_ref().is_none_or(|rx| tx.at.saturating_add(self.ahead_ns) <= rx.at) =>
-                {
-                    streams.tx(tx, out);
-                    sent = self.tx.next(streams)?;
+        let (mut tx, mut rx) = (CapturedFrame::default(), CapturedFrame::default());
+        let mut sent = self.tx.next(streams, &mut (), &mut tx)?;
+        let mut arrived = self.rx.next(streams, &mut (), &mut rx)?;
+        while sent || arrived {
+            if sent && (!arrived || tx.at.saturating_add(self.ahead_ns) <= rx.at) {
+                streams.tx(&tx, out);
+                sent = self.tx.next(streams, &mut (), &mut tx)?;
+            } else {
+                if let Some(delay) = streams.rx(&rx, out) {
+                    self.ahead_ns = delay;
                 }
-                (_, Some(rx)) => {
-                    if let Some(delay) = streams.rx(rx, out) {
-                        self.ahead_ns = delay;
-                    }
-                    arrived = self.rx.next(streams)?;
-                }
-                (Some(_), None) => {}
+                arrived = self.rx.next(streams, &mut (), &mut rx)?;
             }
         }
+        Ok(())
     }
 }
 

@@ -167,9 +167,8 @@ fn clocks(tx: &[CaptureFile], rx: &[CaptureFile], known: &Known) -> Result<i64, 
     let mut first_frames = |files: &[CaptureFile], end: End| -> Result<Vec<CapturedFrame>, Error> {
         let mut side = Side::open(files, end)?;
         let mut events = Vec::new();
-        while events.len() < PROBE_FRAMES
-            && let Some(event) = side.next(&mut streams)?
-        {
+        let mut event = CapturedFrame::default();
+        while events.len() < PROBE_FRAMES && side.next(&mut streams, &mut (), &mut event)? {
             events.push(event);
         }
         Ok(events)

@@ -35,21 +35,23 @@ struct Capture {
 }
 
 impl Capture {
-    /// The file's next frame that can be identified.
+    /// Whether there is a next frame that can be identified, and the frame.
     #[inline]
     fn next(
         &mut self,
         end: End,
         streams: &mut Streams,
         look: &mut impl Look,
-    ) -> Result<Option<CapturedFrame>, Error> {
-        if !self.further.is_empty() {
-            return Ok(self.further.pop_front());
+        into: &mut CapturedFrame,
+    ) -> Result<bool, Error> {
+        if let Some(further) = self.further.pop_front() {
+            *into = further;
+            return Ok(true);
         }
         loop {
             let packet = match self.reader.read() {
                 Ok(Some(packet)) => packet,
-                Ok(None) => return Ok(None),
+                Ok(None) => return Ok(false),
                 Err(error) => return Err(self.file.failed(error)),
             };
             look.packet(&packet);
@@ -62,12 +64,18 @@ impl Capture {
                 continue;
             };
             self.last_at = packet.t_ns.unwrap_or(self.last_at);
-            let found = CapturedFrame { t_ns: packet.t_ns, at: self.last_at, stream, number, octets };
+            *into = CapturedFrame { t_ns: packet.t_ns, at: self.last_at, stream, number, octets };
             if streams.has_further() {
-                self.keep_further(&found, streams);
+                self.keep_further(into, streams);
             }
-            return Ok(Some(found));
+            return Ok(true);
         }
+    }
+
+    /// The next frame of one of several files.
+    fn head_of(&mut self, end: End, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
+        let mut head = CapturedFrame::default();
+        Ok(self.next(end, streams, &mut (), &mut head)?.then_some(head))
     }
 
     /// Keeps the further messages of a frame.
@@ -102,37 +110,37 @@ impl Side {
         Ok(Self { end, captures, begun: false })
     }
 
-    /// The side's next sighting.
-    #[inline]
-    pub(super) fn next(&mut self, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
-        self.next_with(streams, &mut ())
-    }
-
-    /// The side's next sighting; `look` sees every frame before.
+    /// Whether there is a next sighting, and the sighting; `look` sees every frame before. The frame is written where it
+    /// is needed, because this is millions of times.
     #[inline(always)]
-    pub(super) fn next_with(
+    pub(super) fn next(
         &mut self,
         streams: &mut Streams,
         look: &mut impl Look,
-    ) -> Result<Option<CapturedFrame>, Error> {
+        into: &mut CapturedFrame,
+    ) -> Result<bool, Error> {
         if let [only] = self.captures.as_mut_slice() {
-            return only.next(self.end, streams, look);
+            return only.next(self.end, streams, look, into);
         }
-        self.next_of_many(streams)
+        match self.next_of_many(streams)? {
+            Some(next) => *into = next,
+            None => return Ok(false),
+        }
+        Ok(true)
     }
 
     fn next_of_many(&mut self, streams: &mut Streams) -> Result<Option<CapturedFrame>, Error> {
         if !self.begun {
             self.begun = true;
             for capture in &mut self.captures {
-                capture.head = capture.next(self.end, streams, &mut ())?;
+                capture.head = capture.head_of(self.end, streams)?;
             }
         }
         let heads = self.captures.iter_mut().filter(|capture| capture.head.is_some());
         let Some(first) = heads.min_by_key(|capture| capture.head.map(|head| head.at)) else {
             return Ok(None);
         };
-        let next = first.next(self.end, streams, &mut ())?;
+        let next = first.head_of(self.end, streams)?;
         Ok(std::mem::replace(&mut first.head, next))
     }
 

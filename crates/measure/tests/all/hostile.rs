@@ -99,15 +99,12 @@ fn alone_as_against_itself(path: &Path) {
     let alone = inspect(&path.into(), None, None).ok().map(|found| found.measures.paths);
     let both = measure(&[path], &[path], &Options::default(), None).ok().map(|found| found.paths);
     assert_eq!(alone.as_deref().map(counted), both.as_deref().map(counted), "{}", path.display());
-    for path in alone.iter().flatten() {
-        assert_eq!((path.count.received, path.count.lost), (path.count.sent, 0), "{}", path.stream);
-    }
 }
 
-fn counted(paths: &[PathReport]) -> Vec<(&str, [u64; 4])> {
+fn counted(paths: &[PathReport]) -> Vec<(&str, [Option<u64>; 4])> {
     let counts = |path: &PathReport| {
         let count = &path.count;
-        [count.sent, count.duplicate_tx, count.never_sent, count.before_first]
+        [Some(count.sent), Some(count.duplicate_tx), count.never_sent, Some(count.before_first)]
     };
     paths.iter().map(|path| (&*path.stream, counts(path))).collect()
 }
