@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.exports import ansible, inet, spreadsheets, trdp, tsnkit
+from tsnbench.exports.saihu import writing as saihu
 from tsnbench.linux import files as linux_files
 from tsnbench.linux.profile import Profile
 from tsnbench.plan.document import PlanReadError
@@ -61,6 +62,7 @@ FORMATS: dict[str, Writer] = {
     "csv": lambda network, _, notes: spreadsheets.files(network, notes),
     "ansible": ansible.files,
     "trdp": lambda network, _, notes: trdp.files(network, notes),
+    "saihu": lambda network, _, notes: saihu.files(network, notes),
 }
 NEEDS = {"ansible": ("tc", "ptp4l")}
 """Formats that need the files of others, which are written with them."""
@@ -72,7 +74,7 @@ def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = 
     Args:
         document: ``plan.document``.
         to: names of formats: ``tc``, ``ptp4l``, ``yang``, ``inet``, ``tsnkit``, ``csv``, ``ansible``,
-            ``trdp``.
+            ``trdp``, ``saihu``.
         profile: names of interfaces and options for Linux.
 
     Raises:

@@ -76,7 +76,7 @@ def duration(seconds: Fraction) -> str:
 def rate(bps: Fraction | int) -> str:
     """A rate in the largest unit in which it is short and exact; rounded to bit/s."""
     whole = round(bps)
-    for unit, factor in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
+    for unit, factor in (("Tbit/s", 10**12), ("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
         if whole >= factor and whole % (factor // 100) == 0:
             return f"{float(Fraction(whole, factor)):.12g} {unit}"
     return f"{whole} bit/s"

@@ -24,6 +24,7 @@ from tsnbench.exports.engine import files
 from tsnbench.exports.lists import arxml as autosar
 from tsnbench.exports.lists import drawings, streams
 from tsnbench.exports.lists import matrix as matrices
+from tsnbench.exports.saihu import importing as network_of_saihu
 from tsnbench.foreign_files import recognise
 from tsnbench.foreign_files.formats import unsuitable
 from tsnbench.runs.errors import writing
@@ -135,6 +136,19 @@ def inet(
                 "\n  hint: add --into DIR"
             )
         _deliver(made.text, made.files, into)
+
+
+@app.command("saihu")
+def saihu(
+    file: Annotated[
+        Path,
+        typer.Argument(help="Output-port network (.json) or physical network (.xml).", show_default=False),
+    ],
+) -> None:
+    """Print a scenario from a network of Saihu, with its servers and token buckets."""
+    with user_errors():
+        text = foreign.read_text(file, network_of_saihu.LARGEST_FILE)
+        sys.stdout.write(network_of_saihu.scenario(file.name, text))
 
 
 @app.command("matrix")

@@ -66,8 +66,8 @@ Formats = Annotated[
     str | None,
     option(
         "FORMATS",
-        "With --into: some of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, and html: schedule, bounds "
-        f"and network on one page. {FORMATS} by default.",
+        "With --into: some of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, saihu, and html: schedule, "
+        f"bounds and network on one page. {FORMATS} by default.",
         "--as",
     ),
 ]
