@@ -30,11 +30,13 @@ from tsnbench.cli.console.output import (
     print_written,
     user_errors,
 )
-from tsnbench.cli.parts import compare_page, inet, report_files
+from tsnbench.cli.measuring.plan_file import read_plan
+from tsnbench.cli.parts import compare_page, inet, planning, report_files, saihu, scenarios
 from tsnbench.compare import Comparison, captured, opened
 from tsnbench.compare import compare as hold_together
 from tsnbench.compare.tables import agreement_table, gate_table, side_table
 from tsnbench.compare.tidy import text_of
+from tsnbench.foreign_files import recognise
 from tsnbench.runs import file_names
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ Folders = Annotated[
     list[Path],
     argument(
         "FOLDER...",
-        "Run folders; all others are compared with the first one. Or one, and INET's .vec file.",
+        "Run folders; all others are compared with the first one. Or one, and INET's .vec file. Or one, a "
+        "Plan or a scenario, and Saihu's _data.json.",
         autocompletion=run_folders,
     ),
 ]
@@ -84,6 +87,8 @@ def compare(
     names = pairs_of("--rename", "theirs=ours", rename)
     with user_errors(), TemporaryDirectory(prefix="tsnbench-compare-") as scratch:
         limit = given_ns("--tolerance", tolerance)
+        if len(folders) == 2 and not (tx or into) and _are_bounds(folders[1]):
+            raise typer.Exit(_beside_saihu(folders[0], folders[1], form))
         if files := [one for one in folders if one.is_file()]:
             if len(folders) != 2 or folders[0].is_file() or tx or into is not None:
                 fail(
@@ -120,6 +125,30 @@ def _beside_inet(folder: Path, file: Path, limit: int | None, form: Form) -> Exi
     if form is Form.TABLES:
         print_line(f"{agree} of {len(found)} streams agree with INET in each packet, within {within:g} ns")
     return Exit.MET if agree == len(found) else Exit.REQUIREMENT_FAILED
+
+
+def _are_bounds(file: Path) -> bool:
+    """Whether a file has results of Saihu."""
+    found = recognise(file) if file.is_file() else None
+    return found is not None and found.name == "saihu"
+
+
+def _beside_saihu(first: Path, file: Path, form: Form) -> Exit:
+    """Prints the bounds of a Plan, of a run's Plan, or of a scenario beside those of Saihu's tools."""
+    if first.is_dir() or first.suffix.lower() == ".json":
+        own = read_plan(first)
+    else:
+        own = planning.plan(scenarios.load(first))
+    tools, found = saihu.beside(own, file)
+    print_found(
+        form,
+        saihu.document_of(tools, found),
+        lambda: saihu.csv_of(found),
+        lambda: [saihu.table_of(tools, found)],
+    )
+    if form is Form.TABLES:
+        print_line(saihu.summary(found))
+    return Exit.MET
 
 
 def _print(found: Comparison, form: Form) -> None:

@@ -34,10 +34,12 @@ __all__ = [
     "messages",
     "netns",
     "plan_page",
+    "planning",
     "replay_page",
     "report_files",
     "run_files",
     "runs_room",
+    "saihu",
     "scenarios",
     "stage_figure",
     "study_page",
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     import tsnbench.backends.vm.backend as virtual_machine
     import tsnbench.cli.console.terminal as terminal
     import tsnbench.compare.inet as inet
+    import tsnbench.compare.saihu as saihu
     import tsnbench.editing.language_server as language_server
     import tsnbench.exports as exports
     import tsnbench.exports.yang_check as yang_check
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     import tsnbench.measure.verdict as verdict
     import tsnbench.messages as messages
     import tsnbench.plan.bounds.parts as bound_parts
+    import tsnbench.planning as planning
     import tsnbench.planning.scheduling.incremental as incremental
     import tsnbench.replay.page as replay_page
     import tsnbench.report.captured_page as captured_page
@@ -98,10 +102,12 @@ else:
     messages = Lazy("tsnbench.messages")
     netns = Lazy("tsnbench.backends.netns")
     plan_page = Lazy("tsnbench.report.plan_page")
+    planning = Lazy("tsnbench.planning")
     replay_page = Lazy("tsnbench.replay.page")
     report_files = Lazy("tsnbench.report.files")
     run_files = Lazy("tsnbench.runs.file_names")
     runs_room = Lazy("tsnbench.runs")
+    saihu = Lazy("tsnbench.compare.saihu")
     scenarios = Lazy("tsnbench.scenario")
     stage_figure = Lazy("tsnbench.report.figures.stages")
     study_page = Lazy("tsnbench.report.study_page")

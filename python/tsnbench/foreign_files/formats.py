@@ -177,6 +177,20 @@ FORMATS: tuple[Format, ...] = (
         hint="tsnbench measure takes the run folder",
     ),
     Format(
+        "saihu",
+        "results of Saihu (JSON)",
+        _search(rb'\A(?:\xef\xbb\xbf)?\s*\{[\s\S]*"flow_e2e_delay"\s*:', 4096),
+        hint="tsnbench compare SCENARIO FILE prints them beside the bounds of a Plan",
+    ),
+    Format(
+        "saihu-network",
+        "a network of Saihu",
+        _search(
+            rb'\A(?:\xef\xbb\xbf)?\s*(?:\{[\s\S]*"(?:arrival_curve|service_curve)"\s*:|<[\s\S]*<elements>)'
+        ),
+        hint=_IMPORTED.format("saihu"),
+    ),
+    Format(
         "trdp-xml",
         "an XML configuration of TRDP devices",
         _search(rb"\A(?:\xef\xbb\xbf)?\s*<(?:\?xml|!--|device)[\s\S]*<device\s", 16_384),

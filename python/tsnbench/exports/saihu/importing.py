@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from tsnbench.exports import scenario_text
 from tsnbench.exports.saihu import output_ports, physical
 from tsnbench.exports.saihu.nodes import Placed, place
-from tsnbench.exports.saihu.scaling import Scaled, scaled
+from tsnbench.exports.saihu.scaling import SMALLEST, Scaled, scaled
 from tsnbench.exports.scenario_text import flow, listed, rate, valid_name
 from tsnbench.quantities import exact
 
@@ -67,6 +66,11 @@ def _tell_packets(whole: Scaled) -> None:
             f"{len(model.flows)} flows",
         )
     for one in model.flows:
+        if whole.padded and whole.frame(one) > whole.packet(one):
+            model.decided.add(
+                f"packets below {SMALLEST} octets on the wire are frames of {SMALLEST}, which bursts hold",
+                output_ports.shown(one.name),
+            )
         if one.largest is None:
             what = "as large as the burst" if model.packetizer else "the smallest of Ethernet"
             model.decided.add(f"packets without a length are {what}", output_ports.shown(one.name))
@@ -127,12 +131,8 @@ def _shapers(whole: Scaled, placed: Placed, nodes: dict[str, str]) -> Iterator[s
 
 def _streams(whole: Scaled, placed: Placed, nodes: dict[str, str]) -> Iterator[str]:
     names = _named((one.name for one in whole.model.flows), "flow")
-    around: defaultdict[str, set[str]] = defaultdict(set)
-    for one, other in placed.ends:
-        around[one].add(other)
-        around[other].add(one)
     # Without a circle there is one path between two nodes, and the planner finds it.
-    circles = len({frozenset(pair) for pair in placed.ends}) >= len(around)
+    circles = _has_circle(placed)
     for one, paths in zip(whole.model.flows, placed.paths, strict=True):
         ends = [[placed.ends[path[0]][0], *(placed.ends[server][1] for server in path)] for path in paths]
         talkers = {path[0] for path in ends}
@@ -154,3 +154,20 @@ def _streams(whole: Scaled, placed: Placed, nodes: dict[str, str]) -> Iterator[s
             via = listed(nodes[name] for name in path[1:-1]) if len(path) > 2 else None
             name = names[one.name] + (f"+{number}" if number else "")
             yield f"  {name}: {flow({'from': nodes[path[0]], 'to': nodes[path[-1]], 'via': via, **keys})}"
+
+
+def _has_circle(placed: Placed) -> bool:
+    """Whether some two nodes have more than one path between them."""
+    of: dict[str, str] = {}
+
+    def root(node: str) -> str:
+        while (up := of.get(node, node)) != node:
+            of[node] = node = of.get(up, up)
+        return node
+
+    for one, other in {frozenset(pair): pair for pair in placed.ends}.values():
+        a, b = root(one), root(other)
+        if a == b:
+            return True
+        of[a] = b
+    return False

@@ -47,7 +47,7 @@ def place(model: Model) -> Placed:
         raise ContentError(
             f"{model.file}: paths: expected at most {MOST_STEPS} pairs of servers on all paths, found {steps}"
         )
-    paths = [flow.paths for flow in model.flows]
+    paths = _used(model)
     if model.ends is not None:
         return Placed(model.servers, model.ends, paths)
     named = [_ENDS.fullmatch(server.name) for server in model.servers]
@@ -55,6 +55,18 @@ def place(model: Model) -> Placed:
     if len(ends) == len(named) and _fits(ends, paths):
         return Placed(model.servers, ends, paths)
     return _joined(model, paths)
+
+
+def _used(model: Model) -> list[tuple[tuple[int, ...], ...]]:
+    """The paths of all flows; servers without a flow leave the model."""
+    passed = {server for flow in model.flows for path in flow.paths for server in path}
+    for number, server in enumerate(model.servers):
+        if number not in passed:
+            model.lost.add("servers without a flow", shown(server.name))
+    kept = sorted(passed)
+    model.servers = [model.servers[number] for number in kept]
+    numbers = {number: place for place, number in enumerate(kept)}
+    return [tuple(tuple(numbers[server] for server in path) for path in flow.paths) for flow in model.flows]
 
 
 def _fits(ends: Sequence[tuple[str, str]], paths: Sequence[Sequence[Sequence[int]]]) -> bool:

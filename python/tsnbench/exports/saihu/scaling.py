@@ -31,19 +31,24 @@ class Scaled:
 
     model: Model
     power: int
+    padded: bool = False
+    """Whether packets that are smaller than the smallest frame become such frames, and bursts hold them."""
 
-    def frame(self, flow: Flow) -> int:
-        """Octets of the frames on the wire: the largest packet that fits the burst; without packets, the
-        smallest frame."""
+    def packet(self, flow: Flow) -> int:
+        """Octets of the largest packet that fits the burst; without packets, of the smallest frame."""
         if flow.largest is None and not self.model.packetizer:
             return SMALLEST
-        packet = min(flow.burst if flow.largest is None else flow.largest, flow.burst)
-        octets = self._octets(packet)
-        return octets if self.model.packetizer else max(SMALLEST, min(octets, LARGEST))
+        octets = self._octets(min(flow.burst if flow.largest is None else flow.largest, flow.burst))
+        return octets if self.model.packetizer else min(octets, LARGEST)
+
+    def frame(self, flow: Flow) -> int:
+        """Octets of the frames on the wire."""
+        return max(SMALLEST, self.packet(flow)) if self.padded else self.packet(flow)
 
     def burst(self, flow: Flow) -> int:
         """Octets."""
-        return self._octets(flow.burst)
+        octets = self._octets(flow.burst)
+        return max(self.frame(flow), octets) if self.padded else octets
 
     def flow_rate(self, flow: Flow) -> int:
         return max(1, ceil(self._scaled(flow.rate)))
@@ -101,10 +106,12 @@ def scaled(model: Model) -> Scaled:
     Raises:
         ContentError: no power makes a scenario of it; the message says what is wrong without one.
     """
-    for power in _SCALES:
-        if Scaled(model, power).misfit() is None:
-            return Scaled(model, power)
+    for padded in (False, True):
+        for power in _SCALES:
+            found = Scaled(model, power, padded)
+            if found.misfit() is None:
+                return found
     raise ContentError(
-        f"{Scaled(model, 0).misfit()}\n  hint: no power of ten for all data of the file makes frames of "
-        "Ethernet and rates of links of them"
+        f"{Scaled(model, 0, padded=True).misfit()}\n  hint: no power of ten for all data of the file makes "
+        "frames of Ethernet and rates of links of them"
     )
