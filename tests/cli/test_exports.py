@@ -51,7 +51,7 @@ def test_choices_reach_the_text(tmp_path: Path) -> None:
     [
         (
             ["--as", "tv"],
-            "--as: expected some of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, html, found tv",
+            "--as: expected some of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, saihu, html, found tv",
         ),
         (["--taprio", "fast"], "--taprio: expected one of software, txtime-assist, full, found fast"),
         (["--queues", "odd"], "--queues: expected one of reversed, renumbered, straight, found odd"),

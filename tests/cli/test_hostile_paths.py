@@ -103,6 +103,7 @@ OPTIONS = (
     Option("import graphml {}", suffix=".graphml"),
     Option("import containerlab {}", suffix=".yml"),
     Option("import matrix {}", kinds=UNREADABLE, suffix=".xlsx"),
+    Option("import saihu {}", suffix=".json"),
     Option("measure {}"),
     Option("measure --stages {}", kinds=UNREADABLE),
     Option("measure --tx {} --rx CAPTURE", suffix=".pcap"),

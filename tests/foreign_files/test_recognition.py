@@ -33,6 +33,8 @@ CONTENTS: dict[str, bytes] = {
     "packed: unzip": b"PK\x03\x04",
     "parquet": b"PAR1\x15\x04",
     "tsnbench": b'{\n  "format": "tsnbench-plan/1"\n}',
+    "saihu": b'{\n  "name": "n",\n  "flow_e2e_delay": {}\n}',
+    "saihu-network": b'{"network": {}, "flows": [{"arrival_curve": {}}]}',
     "trdp-xml": b'<?xml version="1.0"?>\n<device xmlns:x="y" host-name="ed1">\n</device>',
     "drawio": b'<mxfile host="app.diagrams.net"><diagram/></mxfile>',
     "graphml": b"<?xml version='1.0' encoding='utf-8'?>\n<graphml xmlns='http://graphml.graphdrawing.org/xmlns'/>",

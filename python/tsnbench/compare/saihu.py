@@ -6,13 +6,16 @@ servers alone; without a packetizer they pass bits on before a frame is complete
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+from tsnbench import foreign
 from tsnbench.compare.tidy import COLUMNS
+from tsnbench.errors import ContentError
 from tsnbench.foreign import Json
-from tsnbench.foreign_files import saihu
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.tidy import Row
 from tsnbench.plan.bounds import bounds
@@ -21,6 +24,65 @@ from tsnbench.quantities import UNKNOWN, micros, some
 from tsnbench.sheet import Column, Sheet, csv_text
 
 FORMAT = "tsnbench-compare-bounds/1"
+LARGEST = 1 << 26
+_MULTIPLIERS = {letter: 1000.0**power for power, letter in enumerate("afpnum", -6)} | {"": 1.0}
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_MOST_TOOLS = 64
+
+
+@dataclass(frozen=True)
+class Results:
+    """Bounds of a file."""
+
+    name: str
+    tools: list[str]
+    """Tools with their methods, in the order of the file: ``xTFA_TFA``, ``Panco_PLP``."""
+    flows: dict[str, dict[str, float]]
+    """ns by flow and tool."""
+
+
+def results(file: str) -> Results:
+    """The bounds of a file.
+
+    Raises:
+        ContentError: the file has no bounds, or one that is no time.
+        InputError: it is no JSON.
+    """
+    found = foreign.read_json(file, LARGEST)
+    flows = found.get("flow_e2e_delay") if isinstance(found, dict) else None
+    if not isinstance(flows, dict) or not flows:
+        raise ContentError(
+            f"{file}: flow_e2e_delay: expected bounds by flow and tool, as Saihu's NAME_data.json has them, "
+            "found none"
+        )
+    worth = _unit_ns(file, found.get("units"))
+    bounds = {name: _bounds(f"{file}: flow_e2e_delay: {name}", own, worth) for name, own in flows.items()}
+    tools = list(dict.fromkeys(tool for own in bounds.values() for tool in own))
+    if not 1 <= len(tools) <= _MOST_TOOLS:
+        raise ContentError(f"{file}: flow_e2e_delay: expected 1 to {_MOST_TOOLS} tools, found {len(tools)}")
+    return Results(str(found.get("name", "")), tools, bounds)
+
+
+def _unit_ns(file: str, units: Any) -> float:
+    """The nanoseconds of a delay of 1."""
+    unit = units.get("flow_delay") if isinstance(units, dict) else None
+    if isinstance(unit, str) and unit[-1:] in _SECONDS and unit[:-1] in _MULTIPLIERS:
+        return _MULTIPLIERS[unit[:-1]] * _SECONDS[unit[-1:]] * 1e9
+    raise ContentError(f"{file}: units: flow_delay: expected a unit such as us, found {unit}")
+
+
+def _bounds(where: str, written: Any, worth: float) -> dict[str, float]:
+    """ns by tool; tools without a bound (infinite, or none) are left out."""
+    if not isinstance(written, dict):
+        raise ContentError(f"{where}: expected bounds by tool, found {written}")
+    found = {}
+    for tool, value in written.items():
+        if value is None or value == math.inf:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e30:
+            raise ContentError(f"{where}: {tool}: expected a time of 0 or more, found {str(value)[:40]}")
+        found[tool] = value * worth
+    return found
 
 
 @dataclass(frozen=True)
@@ -51,7 +113,7 @@ def beside(plan: Plan, file: Path) -> tuple[list[str], list[Bounded]]:
     Raises:
         InputError: the file has no bounds, or no flow of the Plan.
     """
-    theirs = saihu.results(str(file))
+    theirs = results(str(file))
     ours: dict[str, list[tuple[int | None, str | None]]] = {}
     for flow in bounds(plan)["flows"]:
         # A stream for each of several paths has a number behind its name.

@@ -32,7 +32,9 @@ def output_ports(seed: int) -> dict[str, Any]:
         least = min(len(curve["bursts"]), len(curve["rates"]))
         flow["arrival_curve"] = {key: values[:least] for key, values in curve.items()}
         if len(paths) > 1:
-            flow["multicast"] = [{"name": f"p{place}", "path": path} for place, path in enumerate(paths[1:], 1)]
+            flow["multicast"] = [
+                {"name": f"p{place}", "path": path} for place, path in enumerate(paths[1:], 1)
+            ]
         flows.append(flow)
     servers = [
         {
@@ -66,7 +68,9 @@ def physical(seed: int) -> str:
     links = [pair for low, high in up.items() for pair in ((low, high), (high, low))]
     for name in dict.fromkeys((*nodes, *up)):
         kind = "switch" if name.startswith("sw") else "station"
-        served = f'service-latency="{draw.randint(0, 20)}us" service-rate="50Mbps"' if kind == "switch" else ""
+        served = (
+            f'service-latency="{draw.randint(0, 20)}us" service-rate="50Mbps"' if kind == "switch" else ""
+        )
         lines.append(f"<{kind} name={quoteattr(name)} {served}/>")
     for one, other in links:
         lines.append(f'<link from="{one}" to="{other}" transmission-capacity="100Mbps"/>')
@@ -77,12 +81,16 @@ def physical(seed: int) -> str:
             f'lb-rate="1Mbps" maximum-packet-size="1000B" source="{source}">'
         )
         for sink in sinks:
-            lines += ["<target>", *(f'<path node="{node}"/>' for node in _way(up, source, sink)[1:]), "</target>"]
+            lines += [
+                "<target>",
+                *(f'<path node="{node}"/>' for node in _path(up, source, sink)[1:]),
+                "</target>",
+            ]
         lines.append("</flow>")
     return "\n".join([*lines, "</elements>", ""])
 
 
-def _way(up: dict[str, str], one: str, other: str) -> list[str]:
+def _path(up: dict[str, str], one: str, other: str) -> list[str]:
     def to_root(node: str) -> list[str]:
         return [node, *to_root(up[node])] if node in up else [node]
 

@@ -30,7 +30,7 @@ FURTHER_SERVERS = "further parts of a service curve (the one with the shortest l
 ARBITRARY = "multiplexing other than FIFO (servers here are FIFO, and so are the bounds)"
 
 
-class Part(dict[str, Any]):
+class Part(dict[str, object]):
     """An object of JSON with the line on which it begins."""
 
     line = 0
@@ -122,14 +122,14 @@ class _Reader:
     ) -> list[tuple[Fraction, Fraction]]:
         """The parts of a curve: burst or latency, and rate; the least first."""
         written = part.get(curve, self.network.get(curve))
-        if not isinstance(written, Part) or not all(
-            isinstance(written.get(key), list) for key in (first, "rates")
-        ):
+        lists = [written.get(key) for key in (first, "rates")] if isinstance(written, Part) else []
+        whole = [one for one in lists if isinstance(one, list)]
+        if len(whole) < 2:
             raise ContentError(
                 f"{self.place(part, path)}{curve}: expected lists {first} and rates, found {shown(written)}"
             )
-        firsts = [self.quantity(part, path, f"{curve}.{first}", one, dimension) for one in written[first]]
-        rates = [self.quantity(part, path, f"{curve}.rates", one, "rate") for one in written["rates"]]
+        firsts = [self.quantity(part, path, f"{curve}.{first}", one, dimension) for one in whole[0]]
+        rates = [self.quantity(part, path, f"{curve}.rates", one, "rate") for one in whole[1]]
         if not firsts or len(firsts) != len(rates):
             raise ContentError(
                 f"{self.place(part, path)}{curve}: expected as many {first} as rates, and at least one, "

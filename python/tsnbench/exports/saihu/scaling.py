@@ -22,6 +22,8 @@ FASTEST = 10**12
 _SLOWEST_LINK, _SLOWEST_SERVER = 10**6, 10**3
 _LARGEST_BURST = 1 << 32
 _LONGEST_NS = 10**9
+_FLOAT_NS = Fraction(1, 1000)
+"""What times may have too much as they were written from floating-point numbers."""
 _SCALES = sorted(range(-6, 10), key=lambda power: (abs(power), -power))
 
 
@@ -57,7 +59,7 @@ class Scaled:
         """bit/s and ns of a server that is more than its link; None: the link alone."""
         if server.rate is None:
             return None
-        rate, latency = floor(self._scaled(server.rate)), ceil(server.latency * 10**9)
+        rate, latency = floor(self._scaled(server.rate)), max(0, ceil(server.latency * 10**9 - _FLOAT_NS))
         link = self.link(server)
         return None if rate >= link and not latency else (min(rate, link), latency)
 

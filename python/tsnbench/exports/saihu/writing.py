@@ -21,17 +21,19 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.bounds import bounds_of
-from tsnbench.plan.frames import data_units
+from tsnbench.plan.frames import R_TAG, data_units
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 from tsnbench.plan.sizes import PHY_OVERHEAD
 from tsnbench.plan.streams.paths import path_to
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import Node, Port, Stream
+    from tsnbench.plan.types import Node, Stream
 
 Queue = tuple[int, int]
 """A port and a traffic class; 0 where a server serves all classes."""
+NO_LATENCY_NS = 1e-6
+"""Saihu leaves out the parts of service curves whose latency is 0."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
         return {}
     queues = list(dict.fromkeys(queue for flow in chosen.flows for path in flow.paths for queue in path))
     several = {port for port, _ in queues if sum(port == other for other, _ in queues) > 1}
+    longest = _longest(network)
     names = {queue: _name(network, queue, queue[0] in several) for queue in queues}
     document = {
         "network": {
@@ -87,7 +90,7 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
             "rate_unit": "bps",
         },
         "flows": [_flow(flow, names) for flow in chosen.flows],
-        "servers": [_server(network, queue, names[queue], credits) for queue in sorted(queues)],
+        "servers": [_server(network, queue, names[queue], credits, longest) for queue in sorted(queues)],
     }
     notes.warn("delays", "they count from the release of a frame to its last bit at the listener")
     return {"saihu/network.json": f"{json.dumps(document, indent=2, ensure_ascii=False)}\n"}
@@ -113,8 +116,14 @@ def _chosen(network: Network, notes: Notes) -> _Chosen:
             found.flows.append(_bucket(network, stream))
             continue
         notes.lost("streams", f"{reason}, and Saihu has no such thing", stream["name"])
+        # Filters and member streams can give frames another priority, and so any class.
+        passed = {network.ports[hop["port"]]["node"] for hop in stream["route"]}
+        changes = "redundancy" in stream or passed & policed
         for hop in [*stream["route"], *stream.get("flood", [])]:
-            found.others.setdefault(_queue(network, stream, hop["port"]), stream["name"])
+            own = _queue(network, stream, hop["port"])
+            classes = range(len(network.ports[own[0]]["classes"])) if changes else (own[1],)
+            for one in classes:
+                found.others.setdefault((own[0], one), stream["name"])
     return found
 
 
@@ -196,11 +205,13 @@ def _credits(network: Network, chosen: _Chosen) -> dict[Queue, int]:
 def _leave_out(network: Network, chosen: _Chosen, credits: dict[Queue, int], notes: Notes) -> None:
     """Leaves flows out whose queue waits for more than a rate-latency server says, until none is left."""
     while True:
-        written = {queue for flow in chosen.flows for queue in flow.queues}
+        highest: dict[int, int] = {}
+        for port, own in (*chosen.others, *(queue for flow in chosen.flows for queue in flow.queues)):
+            highest[port] = max(own, highest.get(port, own))
         kept = []
         for flow in chosen.flows:
             reason = next(
-                filter(None, (_waits(network, queue, written, chosen, credits) for queue in flow.queues)),
+                filter(None, (_waits(network, queue, highest, chosen, credits) for queue in flow.queues)),
                 None,
             )
             if reason is None:
@@ -215,7 +226,7 @@ def _leave_out(network: Network, chosen: _Chosen, credits: dict[Queue, int], not
 
 
 def _waits(
-    network: Network, queue: Queue, written: set[Queue], chosen: _Chosen, credits: dict[Queue, int]
+    network: Network, queue: Queue, highest: dict[int, int], chosen: _Chosen, credits: dict[Queue, int]
 ) -> str | None:
     """Why a queue is no server of Saihu's, if it is none."""
     port, own = queue
@@ -225,7 +236,7 @@ def _waits(
         return None
     if "cbs" in network.ports[port]["classes"][own]:
         return "a shaper on their path loses credit, or has slopes of its own"
-    if any(at == port and other > own for at, other in (*written, *chosen.others)):
+    if highest[port] > own:
         return "frames of higher classes go first at a port, and Saihu's servers have one class"
     return None
 
@@ -242,15 +253,26 @@ def _flow(flow: Flow, names: dict[Queue, str]) -> dict[str, object]:
     }
 
 
-def _server(network: Network, queue: Queue, name: str, credits: dict[Queue, int]) -> dict[str, object]:
+def _server(
+    network: Network, queue: Queue, name: str, credits: dict[Queue, int], longest: dict[Queue, int]
+) -> dict[str, object]:
     port = network.ports[queue[0]]
-    behind = network.nodes[network.far(queue[0])]
-    rate, latency = _service(network, port, queue, credits)
-    forwards = network.forwards(network.far(queue[0]))
-    latency += Fraction(port["propagation_ps"], 1000) + (_processing_ns(behind) if forwards else 0)
+    far = network.far(queue[0])
+    if "server" in port:
+        rate, latency = port["server"]["rate_bps"], Fraction(port["server"]["latency_ns"])
+    elif queue in credits:
+        rate = port["classes"][queue[1]]["cbs"]["idle_slope_bps"]
+        latency = Fraction(credits[queue] * 10**9, rate)
+    else:
+        rate = port["rate_bps"]
+        lower = max((longest.get((queue[0], own), 0) for own in range(queue[1])), default=0)
+        latency = Fraction(lower * 8 * 10**9, rate)
+    latency += Fraction(port["propagation_ps"], 1000)
+    if network.forwards(far):
+        latency += _processing_ns(network.nodes[far])
     return {
         "name": name,
-        "service_curve": {"latencies": [ceil(latency)], "rates": [rate]},
+        "service_curve": {"latencies": [ceil(latency) or NO_LATENCY_NS], "rates": [rate]},
         "capacity": port["rate_bps"],
     }
 
@@ -263,22 +285,13 @@ def _processing_ns(node: Node) -> int:
     return node["processing_ns"] + most
 
 
-def _service(network: Network, port: Port, queue: Queue, credits: dict[Queue, int]) -> tuple[int, Fraction]:
-    """Rate in bit/s and latency in ns of a queue."""
-    if "server" in port:
-        return port["server"]["rate_bps"], Fraction(port["server"]["latency_ns"])
-    if queue in credits:
-        slope = port["classes"][queue[1]]["cbs"]["idle_slope_bps"]
-        return slope, Fraction(credits[queue] * 10**9, slope)
-    lower = max(
-        (
-            octets + PHY_OVERHEAD
-            for stream in network.streams
-            for hop in [*stream["route"], *stream.get("flood", [])]
-            if hop["port"] == queue[0] and port["pcp_to_class"][stream["pcp"]] < queue[1]
-            for unit in data_units(stream["size"])
-            for octets in unit
-        ),
-        default=0,
-    )
-    return port["rate_bps"], Fraction(lower * 8 * 10**9, port["rate_bps"])
+def _longest(network: Network) -> dict[Queue, int]:
+    """Octets on the wire of the longest frame of any stream in each queue."""
+    found: dict[Queue, int] = {}
+    for stream in network.streams:
+        octets = max(octets for unit in data_units(stream["size"]) for octets in unit) + PHY_OVERHEAD
+        octets += R_TAG if "redundancy" in stream else 0
+        for hop in [*stream["route"], *stream.get("flood", [])]:
+            queue = _queue(network, stream, hop["port"])
+            found[queue] = max(octets, found.get(queue, 0))
+    return found
