@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from tsnbench import foreign
 from tsnbench.errors import ContentError
 from tsnbench.exports.saihu.model import MOST, Flow, Model, Server
 from tsnbench.exports.saihu.quantities import BASE, EXAMPLES, Dimension, quantity, unit_worth
@@ -80,10 +81,8 @@ def _lines(text: str) -> Iterator[int]:
 
 
 def shown(value: object) -> str:
-    """A value in a message."""
-    text = "nothing" if value is None else str(value)[:61]
-    text = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return text if len(text) <= 60 else f"{text[:60]}…"
+    """A value in a message or a comment, on one line."""
+    return "".join(letter if letter.isprintable() else "?" for letter in foreign.shown(value))
 
 
 class _Reader:
