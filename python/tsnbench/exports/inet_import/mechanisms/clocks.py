@@ -16,6 +16,17 @@ MOST_CHANGES = 100_000
 """Rows of a trace."""
 
 
+WITHIN_A_SYNC = (
+    "{first_step_threshold: 1 ns, pi_proportional_scale: 1, pi_proportional_exponent: -1, "
+    "pi_proportional_norm_max: 1, pi_integral_scale: 10, pi_integral_exponent: 0, "
+    "pi_integral_norm_max: 0.3}"
+)
+"""A proportional gain of one over the interval: the whole offset is gone at the next Sync.
+
+linuxptp's own gains need a second for the first correction where a Sync comes every 500 us.
+"""
+
+
 def clocks(model: Model, ports: list[Port]) -> list[str]:
     """The lines under ``clocks``; empty where all nodes share one time."""
     lines = []
@@ -235,9 +246,10 @@ def _gptp(model: Model, master: str, ports: list[Port]) -> dict[str, object]:
         default = Fraction(1, 8) if word == "sync-interval" else Fraction(1)
         keys[word] = duration(value if value is not None else default)
     model.decide(
-        "clocks that INET sets at each Sync; written: a servo that steps from 1 ns on", model.names[master]
+        "clocks that INET sets at each Sync; written: a servo that removes the offset until the next Sync",
+        model.names[master],
     )
-    keys["servo"] = "{step_threshold: 1 ns, first_step_threshold: 1 ns}"
+    keys["servo"] = WITHIN_A_SYNC
     pcps = [pcp for port in ports if (pcp := _pcp_of_gptp(model, port)) is not None]
     if pcps:
         keys["pcp"] = pcps[0]
