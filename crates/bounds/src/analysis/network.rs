@@ -3,6 +3,7 @@
 //!
 //! Thomas, Le Boudec & Mifdaoui 2019 (fixed point); Thiele & Ernst 2016 (jitter from port to port).
 
+mod above;
 mod along;
 mod chains;
 mod faults;
@@ -287,6 +288,7 @@ impl Network<'_> {
                 gathered: None,
                 until_free: None,
                 guaranteed: None,
+                priority: None,
                 exceeded: Some(reason.clone()),
             })
         };

@@ -37,8 +37,20 @@ pub(crate) struct ClassResult {
     /// A rate, and the data that are missing to it, of the service from any moment on at which waiting may begin; none
     /// if it depends on gates, or if frames are interrupted.
     pub guaranteed: Option<(Rate, Data)>,
+    /// What goes before its frames, if only priority decides that.
+    pub priority: Option<Priority>,
     /// Why a frame may wait for the longest time of the queue; none if no frame does, or if there is no such time.
     pub exceeded: Option<Reason>,
+}
+
+/// A class without a shaper, below others without one: from any moment on at which waiting may begin, the link sends a
+/// lower frame first, and then only frames of this class and of those above.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Priority {
+    pub rate: Rate,
+    pub lower: Data,
+    /// The numbers of the classes above.
+    pub above: Vec<u8>,
 }
 
 /// The results of one port.
@@ -280,7 +292,19 @@ fn analyse_class(
             services.iter().filter_map(|moments| if let [one] = &moments[..] { one.latency() } else { None });
         found.min_by_key(|(rate, missing)| crate::curve::time_of(*missing, *rate))
     });
-    (ClassResult { backlog, shape, gathered, until_free: until_free.ok(), guaranteed, exceeded }, higher)
+    let by_priority = guaranteed.is_some() && credit_free(class);
+    let priority = by_priority.then(|| Priority {
+        rate: model.rate,
+        lower: class.lower_data(),
+        above: class.above.iter().map(|higher| higher.class).collect(),
+    });
+    let until_free = until_free.ok();
+    (ClassResult { backlog, shape, gathered, until_free, guaranteed, priority, exceeded }, higher)
+}
+
+/// Whether neither a class nor one above has a shaper.
+fn credit_free(class: &Class<'_>) -> bool {
+    !class.shaped() && class.above.iter().all(|higher| higher.shaper.is_none())
 }
 
 /// Why the arrivals of a flow have no limit of their own, if all others together are not too much for the class. What a

@@ -117,9 +117,9 @@ fn no_frame_exceeds_its_bounds() {
 }
 
 /// Nearly full classes, with releases that chase one flow; how many flows have less than the sum of their hops.
-fn prove_loaded(plans: u32) -> (Seen, usize) {
+fn prove_loaded(plans: u32, drawn: impl Strategy<Value = Plan>) -> (Seen, usize) {
     let (seen, along) = (RefCell::new(Seen::default()), RefCell::new(0));
-    let outcome = runner(plans).run(&(loaded::plan(), any::<u16>()), |(plan, victim)| {
+    let outcome = runner(plans).run(&(drawn, any::<u16>()), |(plan, victim)| {
         plan.check().map_err(|error| TestCaseError::fail(error.to_string()))?;
         *along.borrow_mut() += loaded::along(&bounds(&plan));
         let mut plans = releases(&plan, usize::from(victim));
@@ -142,7 +142,14 @@ fn prove_loaded(plans: u32) -> (Seen, usize) {
 
 #[test]
 fn no_frame_exceeds_its_bounds_in_full_classes() {
-    let (seen, along) = prove_loaded(100);
+    let (seen, along) = prove_loaded(100, loaded::plan());
+    assert!(seen.frames > 50_000 && along > 100, "{} frames, {along} flows", seen.frames);
+    println!("{seen}{along} flows with less than the sum of their hops");
+}
+
+#[test]
+fn no_frame_exceeds_its_bounds_below_higher_classes() {
+    let (seen, along) = prove_loaded(100, loaded::plan_of(5..98, 12));
     assert!(seen.frames > 50_000 && along > 100, "{} frames, {along} flows", seen.frames);
     println!("{seen}{along} flows with less than the sum of their hops");
 }
@@ -370,8 +377,10 @@ fn soak() {
 #[test]
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak_loaded() {
-    let (seen, along) = prove_loaded(many());
-    println!("{seen}{along} flows with less than the sum of their hops");
+    for others in [1, 12] {
+        let (seen, along) = prove_loaded(many(), loaded::plan_of(5..98, others));
+        println!("{seen}{along} flows with less than the sum of their hops");
+    }
 }
 
 #[test]

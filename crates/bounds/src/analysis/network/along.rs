@@ -26,11 +26,11 @@ pub(super) struct Common {
 /// Most ports of a tree; the ports of a path alone may be more.
 const MOST_PORTS: usize = 16;
 /// Most stays of a tree that are kept apart by the link before them.
-const MOST_STAYS: usize = 32;
+pub(super) const MOST_STAYS: usize = 32;
 
 /// The ports of a tree with their classes, and the next port of each.
-struct Ports {
-    ports: Vec<(usize, u8, Option<usize>)>,
+pub(super) struct Ports {
+    pub ports: Vec<(usize, u8, Option<usize>)>,
     known: HashMap<(usize, u8), usize>,
 }
 
@@ -66,8 +66,11 @@ impl Network<'_> {
             let left = self.left(path).filter(|_| plain);
             let other = left.and_then(|left| left.most(wire(sizes.smallest)));
             let enough = other.unwrap_or(Ps::MAX).min(sum - sent(sizes.largest));
-            let tree = if plain { self.tree(path, known) } else { None };
-            let found = tree.and_then(|tree| tree.bound(&parameters, enough));
+            let trees = if plain { self.trees(path, known) } else { Vec::new() };
+            let found = trees.into_iter().fold(None, |found: Option<Proved>, tree| {
+                let enough = found.as_ref().and_then(|found| found.most(&parameters)).unwrap_or(enough);
+                tree.bound(&parameters, enough).or(found)
+            });
             known.bounds.insert(key.clone(), (left, found));
         }
         let (left, found) = known.bounds.get(&key)?;
@@ -97,7 +100,7 @@ impl Network<'_> {
         self.goes_on(from, to) && !waits && self.is_plain(from, known) && self.is_plain(to, known)
     }
 
-    fn goes_on(&self, from: usize, to: usize) -> bool {
+    pub(super) fn goes_on(&self, from: usize, to: usize) -> bool {
         let (before, after) = (&self.hops[from], &self.hops[to]);
         after.only_parent() == Some(from) && before.sizes == after.sizes && after.times == before.times
     }
@@ -107,12 +110,6 @@ impl Network<'_> {
         let (number, class) = (self.hops[hop].port, self.hops[hop].class);
         *known.plain.entry((number, class)).or_insert_with(|| {
             let moves = |fault| moves_frames(fault, number) || repeats(fault, number).is_some();
-            let spread = self.processing(number).spread();
-            // Frames that a node forwards before they are complete may come closer to each other.
-            let in_order = |hop: &FlowHop| {
-                let chosen = hop.turns.is_some() || hop.of.is_some();
-                !hop.held && hop.closer == spread && !chosen
-            };
             let port = self.models[number].port;
             let buffered = port.transmit_buffer.is_some() || port.server.is_some();
             let software = self.plan.nodes[port.node as usize].host.is_some();
@@ -122,8 +119,15 @@ impl Network<'_> {
                 && !self.later.contains_key(&number)
                 && !self.plan.faults.iter().any(moves)
                 && self.guaranteed(number, usize::from(class)).is_some()
-                && flows.iter().all(|hop| in_order(&self.hops[*hop]))
+                && flows.iter().all(|hop| self.in_order(&self.hops[*hop]))
         })
+    }
+
+    /// Whether the frames of a flow come into the queue one after the other, as they came over the link.
+    pub(super) fn in_order(&self, hop: &FlowHop) -> bool {
+        let chosen = hop.turns.is_some() || hop.of.is_some();
+        // Frames that a node forwards before they are complete may come closer to each other.
+        !hop.held && hop.closer == self.processing(hop.port).spread() && !chosen
     }
 
     fn guaranteed(&self, port: usize, class: usize) -> Option<(Rate, Data)> {
@@ -134,35 +138,48 @@ impl Network<'_> {
         self.before(&self.hops[hop]).map(|(port, _)| port)
     }
 
-    /// The ports of a path and those that feed them, and the flows that meet them.
-    fn tree(&self, path: &[usize], known: &mut Common) -> Option<Tree> {
+    /// The tree of a path with the flows of higher classes, if they use several of its ports; and without them.
+    fn trees(&self, path: &[usize], known: &mut Common) -> Vec<Tree> {
         let ports = self.ports_before(path, known);
+        let Some(tree) = self.tree(path, &ports) else { return Vec::new() };
+        let Some(with) = self.with_above(&tree, &ports) else { return vec![tree] };
+        // Longer frames of higher classes make rows worse.
+        let longer = |(with, own): (&Step, &Step)| match (with.next, own.next) {
+            (Some((_, with)), Some((_, own))) => with.from_start > own.from_start,
+            _ => false,
+        };
+        let worse = with.ports.iter().zip(&tree.ports).any(longer);
+        if worse { vec![with, tree] } else { vec![with] }
+    }
+
+    /// The ports of a path and those that feed them, and the flows that meet them.
+    fn tree(&self, path: &[usize], ports: &Ports) -> Option<Tree> {
         let (mut begin, mut first) = (0, path[0]);
-        while let Some(before) = self.tree_before(&ports, begin, first) {
+        while let Some(before) = self.tree_before(ports, begin, first) {
             (begin, first) = (before, self.hops[first].only_parent()?);
         }
         let tagged = (begin, self.port_before(first), path.len() - 1);
         let mut tree = Tree { path: path.len(), tagged, ..Tree::default() };
         for (port, class, _) in &ports.ports {
             let (rate, missing) = self.guaranteed(*port, usize::from(*class))?;
-            tree.ports.push(Step { rate, missing, next: None });
+            tree.ports.push(Step { rate, missing, together: None, next: None });
         }
         for at in 0..ports.ports.len() {
             let mut pairs = Vec::new();
-            for hop in self.hops_at(&ports, at) {
-                let from = self.tree_before(&ports, at, hop);
+            for hop in self.hops_at(ports, at) {
+                let from = self.tree_before(ports, at, hop);
                 pairs.extend(
-                    ports.ports[at].2.and_then(|next| self.goes_to(&ports, hop, next)).map(|to| (hop, to)),
+                    ports.ports[at].2.and_then(|next| self.goes_to(ports, hop, next)).map(|to| (hop, to)),
                 );
                 if from.is_none() {
-                    let stay = (at, self.port_before(hop), self.last(&ports, at, hop));
+                    let stay = (at, self.port_before(hop), self.last(ports, at, hop));
                     tree.stays.entry(stay).or_default().extend(self.hops[hop].stairs()?);
                 }
             }
             if let Some(next) = ports.ports[at].2 {
                 tree.ports[at].next = Some((next, self.passage(&pairs)?));
             }
-            self.lines(&mut tree, &ports, at);
+            self.lines(&mut tree, ports, at);
         }
         if tree.stays.len() > MOST_STAYS {
             tree.join();

@@ -24,6 +24,17 @@ pub(crate) struct Tree {
     pub lines: BTreeMap<(usize, usize), Line>,
     /// The flow of the tagged frame, which does not wait for itself.
     pub tagged: Stay,
+    /// Flows of higher classes, by the first and the last port of the tree that they use: what they bring at each port.
+    pub above: BTreeMap<(usize, usize), Vec<Above>>,
+}
+
+/// Flows of higher classes at one port, as a token bucket.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Above {
+    pub burst: Data,
+    pub rate: Rate,
+    /// How much less than [`Passage::shortest`] they may need to the next port.
+    pub early: Ps,
 }
 
 /// The limit of a link.
@@ -41,6 +52,8 @@ pub(crate) struct Step {
     /// From any moment on at which waiting may begin, `rate * t - missing` is served within t.
     pub rate: Rate,
     pub missing: Data,
+    /// The same for the class and those above together, where their flows are in [`Tree::above`].
+    pub together: Option<(Rate, Data)>,
     /// The next port, and how frames go on to it; none at the last port of the path.
     pub next: Option<(usize, Passage)>,
 }
@@ -84,6 +97,8 @@ struct Written<'a> {
     dates: Vec<Vec<usize>>,
     /// By stay and port: the data that arrived between the dates of that port and of the next one.
     amounts: Vec<(Stay, Vec<usize>)>,
+    /// By stay of higher classes and port: the data that goes there before the first frame that counts at the next one.
+    above: Vec<((usize, usize), Vec<usize>)>,
 }
 
 impl Tree {
@@ -101,10 +116,14 @@ impl Tree {
         let dates: Vec<Vec<usize>> = (0..self.ports.len()).map(&mut dates).collect();
         let mut columns = |stay: &Stay| (0..self.length(stay)).map(|_| program.column(size * rate)).collect();
         let amounts = self.stays.keys().map(|stay| (*stay, columns(stay))).collect();
-        let mut written = Written { tree: self, program, dates, amounts };
+        let length = |(begin, last): &(usize, usize)| self.length(&(*begin, None, *last));
+        let mut columns = |stay| (0..length(stay)).map(|_| program.column(size * rate)).collect();
+        let above = self.above.keys().map(|stay| (*stay, columns(stay))).collect();
+        let mut written = Written { tree: self, program, dates, amounts, above };
         written.ports();
         written.flows()?;
         written.links();
+        written.above();
         let moved =
             self.ports[..self.path].iter().filter_map(|step| step.next).map(|(_, next)| next.shortest).sum();
         let arrival = *written.dates[0].last()?;
@@ -121,9 +140,14 @@ impl Tree {
         self.lines.retain(|_, line| line.from.is_some());
     }
 
+    /// The ports from one to the last one, both included.
+    fn along(&self, port: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(port), |at| self.ports[*at].next.map(|(next, _)| next))
+    }
+
     /// How many ports there are from one to the last one, both included.
     fn depth(&self, port: usize) -> usize {
-        std::iter::successors(Some(port), |at| self.ports[*at].next.map(|(next, _)| next)).count()
+        self.along(port).count()
     }
 
     /// How many ports a flow uses.
@@ -137,7 +161,8 @@ impl Tree {
             let passes = step.next.map_or(0, |(_, next)| next.from_start - next.processing);
             let delay =
                 delays.get(port).copied().or(step.next.and_then(|(_, next)| next.slowest.map(Data::from)));
-            let alone = time_of(step.missing, step.rate).unwrap_or(Ps::MAX).saturating_add(passes);
+            let (rate, missing) = step.together.unwrap_or((step.rate, step.missing));
+            let alone = time_of(missing, rate).unwrap_or(Ps::MAX).saturating_add(passes);
             delay.is_none_or(|delay| delay > Data::from(alone))
         };
         self.ports.iter().enumerate().filter(|own| waits(*own)).count() > 1
@@ -154,27 +179,47 @@ impl Written<'_> {
     /// The place of a port among the ports of a stay; none if it does not use it.
     fn place(&self, stay: usize, port: usize) -> Option<usize> {
         let own = &self.amounts[stay].0;
-        let ways = std::iter::successors(Some(own.0), |at| self.tree.ports[*at].next.map(|(next, _)| next));
-        ways.take(self.tree.length(own)).position(|at| at == port)
+        self.tree.along(own.0).take(self.tree.length(own)).position(|at| at == port)
+    }
+
+    /// The data of higher classes at a port.
+    fn above_at(&self, port: usize) -> impl Iterator<Item = usize> + '_ {
+        let here = move |((begin, _), columns): &'_ ((usize, usize), Vec<usize>)| {
+            let place = self.tree.along(*begin).take(columns.len()).position(|at| at == port)?;
+            Some(columns[place])
+        };
+        self.above.iter().filter_map(here)
+    }
+
+    /// Service at a port, of its class alone or of those above as well.
+    fn served(&mut self, port: usize, (rate, missing): (Rate, Data), above: bool) {
+        let (rate, mut limit) = (Data::from(rate), missing);
+        let mut terms = vec![(self.dates[port][0], rate)];
+        for stay in 0..self.amounts.len() {
+            let place = self.place(stay, port);
+            terms.extend(place.into_iter().flat_map(|place| self.data(stay, place..place + 1, -1)));
+        }
+        if above {
+            terms.extend(self.above_at(port).map(|column| (column, -1)));
+        }
+        if let Some((after, next)) = self.tree.ports[port].next {
+            terms.push((self.dates[after][0], -rate));
+            limit += rate * Data::from(next.from_start - next.shortest);
+        }
+        self.program.row(terms, limit, None);
     }
 
     /// Service at each port, and the ways between them.
     fn ports(&mut self) {
         for (port, step) in self.tree.ports.iter().enumerate() {
-            let rate = Data::from(step.rate);
-            let mut terms = vec![(self.dates[port][0], rate)];
-            for stay in 0..self.amounts.len() {
-                let place = self.place(stay, port);
-                terms.extend(place.into_iter().flat_map(|place| self.data(stay, place..place + 1, -1)));
+            if let Some(together) = step.together {
+                self.served(port, together, true);
             }
+            self.served(port, (step.rate, step.missing), false);
             let Some((after, next)) = step.next else {
-                self.program.row(terms, step.missing, None);
                 self.program.row(vec![(self.dates[port][1], 1)], 0, Some((port, 1)));
                 continue;
             };
-            terms.push((self.dates[after][0], -rate));
-            let spare = Data::from(next.from_start - next.shortest);
-            self.program.row(terms, step.missing + rate * spare, None);
             for place in 0..self.dates[after].len() {
                 let (here, there) = (self.dates[port][place + 1], self.dates[after][place]);
                 self.program.row(vec![(there, 1), (here, -1)], 0, None);
@@ -221,6 +266,28 @@ impl Written<'_> {
                 let data =
                     stays.iter().flat_map(|(stay, place)| self.data(*stay, *place..place + to, 1)).collect();
                 self.arrivals(data, (*port, 0, to), (line.burst, line.rate), tagged);
+            }
+        }
+    }
+
+    /// The arrivals of flows of higher classes: of those that count at ports from one to another, all have come to the
+    /// first of these since waiting began there, and before it began behind the last one.
+    fn above(&mut self) {
+        for ((begin, _), columns) in &self.above {
+            let ports: Vec<usize> = self.tree.along(*begin).take(columns.len()).collect();
+            let own = &self.tree.above[&(*begin, ports[ports.len() - 1])];
+            for (from, first) in own.iter().enumerate() {
+                let rate = Data::from(first.rate);
+                let mut early: Ps = 0;
+                for to in from..columns.len() {
+                    let mut data: Vec<(usize, Data)> =
+                        columns[from..=to].iter().map(|column| (*column, 1)).collect();
+                    data.push((self.dates[ports[from]][0], -rate));
+                    let next = self.tree.ports[ports[to]].next;
+                    data.extend(next.map(|(next, _)| (self.dates[next][0], rate)));
+                    self.program.row(data, first.burst + rate * Data::from(early), None);
+                    early += own[to].early;
+                }
             }
         }
     }

@@ -1,0 +1,112 @@
+//! Flows of higher classes along a path: a frame that goes before others counts at one port alone.
+
+use super::Network;
+use super::along::{MOST_STAYS, Ports};
+use super::path::{Above, Tree};
+use crate::analysis::port::Priority;
+use crate::curve::Ps;
+use crate::curve::arrival::{self as arrivals, Stair};
+use crate::model::sizes::until_last_bit;
+use std::collections::BTreeMap;
+
+impl Network<'_> {
+    /// The tree with the flows of higher classes; none if none of them uses two of its ports.
+    pub(super) fn with_above(&self, tree: &Tree, ports: &Ports) -> Option<Tree> {
+        let mut above = BTreeMap::new();
+        for at in 0..ports.ports.len() {
+            for hop in self.above_at(ports, at) {
+                if self.above_before(ports, at, hop).is_none() {
+                    self.add_above(&mut above, (tree, ports), at, hop)?;
+                }
+                if above.len() + tree.stays.len() > MOST_STAYS {
+                    return None;
+                }
+            }
+        }
+        above.keys().find(|(begin, last)| begin != last)?;
+        let mut found = Tree { above, ..tree.clone() };
+        for at in 0..ports.ports.len() {
+            found.ports[at].together = self.priority(ports, at).map(|own| (own.rate, own.lower));
+            let goes_on = self.above_at(ports, at).filter(|hop| self.above_next(ports, at, *hop).is_some());
+            let largest = goes_on.filter_map(|hop| self.hops[hop].sizes).map(|sizes| sizes.largest).max();
+            if let Some(((_, passage), largest)) = found.ports[at].next.as_mut().zip(largest) {
+                let port = ports.ports[at].0;
+                let sent = until_last_bit(largest, self.models[port].port) + self.on_link(port);
+                passage.from_start = passage.from_start.max(sent.checked_add(passage.processing)?);
+            }
+        }
+        Some(found)
+    }
+
+    /// What goes before the frames of the tree at a port.
+    fn priority(&self, ports: &Ports, at: usize) -> Option<&Priority> {
+        let (port, class, _) = ports.ports[at];
+        self.results[port].classes.get(usize::from(class))?.as_ref()?.priority.as_ref()
+    }
+
+    fn is_above(&self, ports: &Ports, at: usize, hop: usize) -> bool {
+        let own = &self.hops[hop];
+        own.port == ports.ports[at].0
+            && own.sizes.is_some()
+            && self.priority(ports, at).is_some_and(|priority| priority.above.contains(&own.class))
+    }
+
+    /// Whether frames go from one queue to the next one in the order of the link between them.
+    fn keeps_order(&self, from: usize, to: usize) -> bool {
+        self.goes_on(from, to) && !self.arriving.shapes(to) && self.in_order(&self.hops[to])
+    }
+
+    /// The hops of higher classes at a port of the tree.
+    fn above_at<'a>(&'a self, ports: &'a Ports, at: usize) -> impl Iterator<Item = usize> + 'a {
+        let flows = self.models[ports.ports[at].0].flows.iter().flatten().copied();
+        flows.filter(move |hop| self.is_above(ports, at, *hop))
+    }
+
+    /// The port of the tree before, from which a flow of a higher class comes.
+    fn above_before(&self, ports: &Ports, at: usize, hop: usize) -> Option<usize> {
+        let parent = self.hops[hop].only_parent()?;
+        let feeds = |(_, _, next): &(usize, u8, Option<usize>)| *next == Some(at);
+        let mut before = (0..ports.ports.len()).filter(|from| feeds(&ports.ports[*from]));
+        before.find(|from| self.keeps_order(parent, hop) && self.is_above(ports, *from, parent))
+    }
+
+    /// The next port of the tree to which a flow of a higher class goes, and its hop there.
+    fn above_next(&self, ports: &Ports, at: usize, hop: usize) -> Option<(usize, usize)> {
+        let next = ports.ports[at].2?;
+        let there = |to: &usize| self.keeps_order(hop, *to) && self.is_above(ports, next, *to);
+        Some((next, self.next[hop].iter().copied().find(there)?))
+    }
+
+    /// Adds a flow of a higher class that meets the tree at a port.
+    fn add_above(
+        &self,
+        above: &mut BTreeMap<(usize, usize), Vec<Above>>,
+        (tree, ports): (&Tree, &Ports),
+        begin: usize,
+        first: usize,
+    ) -> Option<()> {
+        let (mut at, mut hop, mut own) = (begin, first, Vec::new());
+        loop {
+            let stairs: Vec<Stair> = self.hops[hop].stairs()?.collect();
+            let burst = stairs.iter().map(|stair| stair.bucket(0)).sum::<Option<_>>()?;
+            let next = self.above_next(ports, at, hop);
+            let early = match (next, tree.ports[at].next) {
+                (Some((_, to)), Some((_, passage))) => {
+                    let least = self.hops[hop].shortest + self.processing(self.hops[to].port).least;
+                    Ps::max(passage.shortest - least, 0)
+                }
+                _ => 0,
+            };
+            own.push(Above { burst, rate: arrivals::rate(&stairs), early });
+            let Some((next, to)) = next else { break };
+            (at, hop) = (next, to);
+        }
+        let known = above.entry((begin, at)).or_insert_with(|| vec![Above::default(); own.len()]);
+        for (sum, one) in known.iter_mut().zip(own) {
+            sum.burst = sum.burst.checked_add(one.burst)?;
+            sum.rate = sum.rate.checked_add(one.rate)?;
+            sum.early = sum.early.max(one.early);
+        }
+        Some(())
+    }
+}
