@@ -7,6 +7,7 @@
 
 mod simplex;
 
+use self::simplex::Best;
 use crate::curve::{Data, Ps};
 
 /// Multipliers are counted in units of 2^-72.
@@ -32,6 +33,15 @@ pub(crate) struct Program {
     rows: Vec<Row>,
     /// The size of each column for the solver.
     scales: Vec<f64>,
+}
+
+/// A programme as the solver gets it, with columns and rows of about 1.
+struct Scaled {
+    rows: Vec<Vec<f64>>,
+    limits: Vec<f64>,
+    objective: Vec<f64>,
+    /// By row, what it was divided by.
+    sizes: Vec<f64>,
 }
 
 /// An upper bound of one column, for any values of the parameters: valid multipliers, summed up.
@@ -71,9 +81,21 @@ impl Program {
 
     /// A bound of a column that is the least one for these parameters; none if the solver finds none below `enough`.
     pub fn bound(&self, column: usize, parameters: &[Data], enough: Ps) -> Option<Proved> {
+        let verified = |best: &Best, sizes: &[f64]| {
+            let unit = self.scales[column] * (1_i128 << FINE) as f64;
+            let whole = |(dual, size): (&f64, &f64)| (dual * unit / size) as Data;
+            let duals: Vec<Data> = best.multipliers.iter().zip(sizes).map(whole).collect();
+            self.verified(column, &duals, parameters.len())
+        };
+        let enough = enough as f64 * NEARLY / self.scales[column];
         for margin in MARGINS {
-            let duals = self.suggested(column, parameters, enough, margin)?;
-            if let Some(found) = self.verified(column, &duals, parameters.len()) {
+            let Scaled { rows, limits, objective, sizes } = self.scaled(column, parameters, margin);
+            let best = simplex::best(rows, limits, objective, enough)?;
+            if let Some(found) = verified(&best, &sizes) {
+                return Some(found);
+            }
+            let Scaled { rows, objective, .. } = self.scaled(column, parameters, margin);
+            if let Some(found) = best.refined(&rows, &objective).and_then(|best| verified(&best, &sizes)) {
                 return Some(found);
             }
         }
@@ -97,12 +119,12 @@ impl Program {
         covered.iter().enumerate().all(|(at, sum)| *sum >= needed(at)).then_some(found)
     }
 
-    /// Multipliers of the rows, as the solver finds them.
-    fn suggested(&self, column: usize, parameters: &[Data], enough: Ps, margin: f64) -> Option<Vec<Data>> {
-        let mut table = vec![vec![0.0; self.scales.len()]; self.rows.len()];
+    /// The programme as the solver gets it, with columns and rows of about 1.
+    fn scaled(&self, column: usize, parameters: &[Data], margin: f64) -> Scaled {
+        let mut rows = vec![vec![0.0; self.scales.len()]; self.rows.len()];
         let mut limits = Vec::with_capacity(self.rows.len());
         let mut sizes = Vec::with_capacity(self.rows.len());
-        for (row, line) in self.rows.iter().zip(&mut table) {
+        for (row, line) in self.rows.iter().zip(&mut rows) {
             for (term, factor) in &row.terms {
                 line[*term] += *factor as f64 * self.scales[*term];
             }
@@ -113,10 +135,7 @@ impl Program {
             sizes.push(size);
         }
         let objective = (0..self.scales.len()).map(|at| f64::from(at == column) + margin).collect();
-        let enough = enough as f64 * NEARLY / self.scales[column];
-        let duals = simplex::duals(table, limits, objective, enough)?;
-        let unit = self.scales[column] * (1_i128 << FINE) as f64;
-        Some(duals.iter().zip(sizes).map(|(dual, size)| (dual * unit / size) as Data).collect())
+        Scaled { rows, limits, objective, sizes }
     }
 }
 

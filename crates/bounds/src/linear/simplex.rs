@@ -23,23 +23,27 @@ struct Table {
 
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Place {
-    Column,
+    Column(usize),
     Rest(usize),
 }
 
-/// The multipliers of rows `table * x <= limits` for the greatest `objective * x`; none without a greatest one, or if it
-/// is `enough` or more.
-pub(super) fn duals(
-    rows: Vec<Vec<f64>>,
-    limits: Vec<f64>,
-    objective: Vec<f64>,
-    enough: f64,
-) -> Option<Vec<f64>> {
+/// The best vertex.
+pub(super) struct Best {
+    /// By row.
+    pub multipliers: Vec<f64>,
+    /// The rows whose limits are reached there, and as many columns that are not 0.
+    pub rows: Vec<usize>,
+    pub columns: Vec<usize>,
+}
+
+/// The vertex of `rows * x <= limits` with the greatest `objective * x`; none without a greatest one, or if that is `enough`
+/// or more.
+pub(super) fn best(rows: Vec<Vec<f64>>, limits: Vec<f64>, objective: Vec<f64>, enough: f64) -> Option<Best> {
     let apart =
         |(place, limit): (usize, f64)| limit + APART * (1.0 + (place as f64 * 0.618_033_988_75).fract());
     let count = rows.len();
     let mut table = Table {
-        across: vec![Place::Column; objective.len()],
+        across: (0..objective.len()).map(Place::Column).collect(),
         down: (0..count).map(Place::Rest).collect(),
         limits: limits.into_iter().enumerate().map(apart).collect(),
         rows,
@@ -47,7 +51,7 @@ pub(super) fn duals(
     };
     let mut reached = 0.0;
     for _ in 0..20 * (count + table.across.len()) {
-        let Some(column) = table.entering() else { return Some(table.multipliers(count)) };
+        let Some(column) = table.entering() else { return Some(table.best(count)) };
         let row = table.leaving(column)?;
         // It only grows from vertex to vertex.
         reached += table.objective[column] * table.limits[row] / table.rows[row][column];
@@ -106,13 +110,81 @@ impl Table {
         std::mem::swap(&mut self.across[column], &mut self.down[row]);
     }
 
-    fn multipliers(&self, count: usize) -> Vec<f64> {
-        let mut found = vec![0.0; count];
+    fn best(&self, count: usize) -> Best {
+        let mut multipliers = vec![0.0; count];
+        let mut rows = Vec::new();
         for (place, gain) in self.across.iter().zip(&self.objective) {
             if let Place::Rest(row) = place {
-                found[*row] = (-gain).max(0.0);
+                multipliers[*row] = (-gain).max(0.0);
+                rows.push(*row);
             }
         }
-        found
+        let column = |place: &Place| if let Place::Column(column) = place { Some(*column) } else { None };
+        Best { multipliers, rows, columns: self.down.iter().filter_map(column).collect() }
+    }
+}
+
+impl Best {
+    /// Computes the multipliers anew from the rows and columns that meet at the vertex: what was rounded from exchange to
+    /// exchange is gone.
+    pub fn refined(mut self, rows: &[Vec<f64>], objective: &[f64]) -> Option<Self> {
+        let equation = |column: &usize| -> Vec<f64> {
+            self.rows.iter().map(|row| rows[*row][*column]).chain([objective[*column]]).collect()
+        };
+        let equations: Vec<Vec<f64>> = self.columns.iter().map(equation).collect();
+        for (row, found) in self.rows.iter().zip(solved(equations)?) {
+            self.multipliers[*row] = found.max(0.0);
+        }
+        Some(self)
+    }
+}
+
+/// The solution of linear equations, each with its right side at the end; none if there is not exactly one.
+fn solved(mut equations: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let count = equations.len();
+    for at in 0..count {
+        let largest =
+            (at..count).max_by(|a, b| equations[*a][at].abs().total_cmp(&equations[*b][at].abs()))?;
+        equations.swap(at, largest);
+        let (done, rest) = equations.split_at_mut(at + 1);
+        let chosen = &done[at];
+        if chosen[at].abs() < NOTHING {
+            return None;
+        }
+        for other in rest.iter_mut().filter(|other| other[at] != 0.0) {
+            let factor = other[at] / chosen[at];
+            other.iter_mut().zip(chosen).skip(at).for_each(|(own, one)| *own -= factor * one);
+        }
+    }
+    let mut found = vec![0.0; count];
+    for at in (0..count).rev() {
+        let known: f64 = (at + 1..count).map(|other| equations[at][other] * found[other]).sum();
+        found[at] = (equations[at][count] - known) / equations[at][at];
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 y = 6, x + y + z = 6 and 3 x - z = 0, of which the first one has no x; and equations that say the same twice.
+    #[test]
+    fn equations_have_one_solution_or_none() {
+        let equations = vec![vec![0.0, 2.0, 0.0, 6.0], vec![1.0, 1.0, 1.0, 6.0], vec![3.0, 0.0, -1.0, 0.0]];
+        assert_eq!(solved(equations), Some(vec![0.75, 3.0, 2.25]));
+        assert_eq!(solved(vec![vec![1.0, 2.0, 3.0], vec![2.0, 4.0, 6.0]]), None);
+    }
+
+    /// x + y <= 8, y <= 5 and x - y <= 2: x is greatest where the first and the last one meet, as half of both together.
+    #[test]
+    fn multipliers_follow_from_the_vertex_alone() {
+        let rows = vec![vec![1.0, 1.0], vec![0.0, 1.0], vec![1.0, -1.0]];
+        let objective = vec![1.0, 0.0];
+        let mut found = best(rows.clone(), vec![8.0, 5.0, 2.0], objective.clone(), f64::MAX).unwrap();
+        found.rows.sort_unstable();
+        assert_eq!((&found.rows[..], found.columns.len()), (&[0, 2][..], 2));
+        found.multipliers = vec![9.0, 0.0, -9.0];
+        assert_eq!(found.refined(&rows, &objective).unwrap().multipliers, [0.5, 0.0, 0.5]);
     }
 }
