@@ -254,6 +254,12 @@ fn a_frame_waits_for_a_shaped_class_and_for_the_buffer() {
     net.plan.ports[0].classes[5].cbs = Some(cbs(100_000_000, GIGABIT as i64, 1_300, -7_200));
     let upper = flow(&net.plan, "low").hops[0].upper_ps;
     assert_eq!(upper, Some(3 * (1_522 + 20) * 8_000 + FRAME + (1_522 + 8) * 8_000));
+    // Frames that come at any time: the class may have gathered credit behind a lower frame, a tenth of it, and go into a
+    // debt of 7,200 bit.
+    let mut any = net.plan.clone();
+    any.streams[0].pattern = Pattern::Poisson { mean_interval_ps: 1_000_000 };
+    let waits = (31 * (1_522 + 20) * 800 + 7_200_000) * 10 / 9 + 1;
+    assert_eq!(flow(&any, "low").hops[0].upper_ps, Some(waits + (1_522 + 8) * 8_000));
     // Gates beside both are not covered.
     net.plan.ports[0].gates = gates(0, &[(0x21, 50_000), (0x01, 50_000)]);
     assert_eq!(flow(&net.plan, "low").hops[0].reason, Some(Reason::TransmitBuffer));

@@ -6,7 +6,6 @@ use super::path::{Above, Tree};
 use crate::analysis::port::Priority;
 use crate::curve::Ps;
 use crate::curve::arrival::{self as arrivals, Stair};
-use crate::model::sizes::until_last_bit;
 use std::collections::BTreeMap;
 
 impl Network<'_> {
@@ -27,12 +26,12 @@ impl Network<'_> {
         let mut found = Tree { above, ..tree.clone() };
         for at in 0..ports.ports.len() {
             found.ports[at].together = self.priority(ports, at).map(|own| (own.rate, own.lower));
-            let goes_on = self.above_at(ports, at).filter(|hop| self.above_next(ports, at, *hop).is_some());
-            let largest = goes_on.filter_map(|hop| self.hops[hop].sizes).map(|sizes| sizes.largest).max();
-            if let Some(((_, passage), largest)) = found.ports[at].next.as_mut().zip(largest) {
-                let port = ports.ports[at].0;
-                let sent = until_last_bit(largest, self.models[port].port) + self.on_link(port);
-                passage.from_start = passage.from_start.max(sent.checked_add(passage.processing)?);
+        }
+        for ((begin, _), own) in &found.above {
+            for (at, one) in tree.along(*begin).zip(own) {
+                if let Some((_, passage)) = &mut found.ports[at].next {
+                    passage.from_start = passage.from_start.max(one.from_start);
+                }
             }
         }
         Some(found)
@@ -67,13 +66,13 @@ impl Network<'_> {
         let parent = self.hops[hop].only_parent()?;
         let feeds = |(_, _, next): &(usize, u8, Option<usize>)| *next == Some(at);
         let mut before = (0..ports.ports.len()).filter(|from| feeds(&ports.ports[*from]));
-        before.find(|from| self.keeps_order(parent, hop) && self.is_above(ports, *from, parent))
+        before.find(|from| self.is_above(ports, *from, parent) && self.keeps_order(parent, hop))
     }
 
     /// The next port of the tree to which a flow of a higher class goes, and its hop there.
     fn above_next(&self, ports: &Ports, at: usize, hop: usize) -> Option<(usize, usize)> {
         let next = ports.ports[at].2?;
-        let there = |to: &usize| self.keeps_order(hop, *to) && self.is_above(ports, next, *to);
+        let there = |to: &usize| self.is_above(ports, next, *to) && self.keeps_order(hop, *to);
         Some((next, self.next[hop].iter().copied().find(there)?))
     }
 
@@ -90,14 +89,13 @@ impl Network<'_> {
             let stairs: Vec<Stair> = self.hops[hop].stairs()?.collect();
             let burst = stairs.iter().map(|stair| stair.bucket(0)).sum::<Option<_>>()?;
             let next = self.above_next(ports, at, hop);
-            let early = match (next, tree.ports[at].next) {
-                (Some((_, to)), Some((_, passage))) => {
-                    let least = self.hops[hop].shortest + self.processing(self.hops[to].port).least;
-                    Ps::max(passage.shortest - least, 0)
-                }
-                _ => 0,
-            };
-            own.push(Above { burst, rate: arrivals::rate(&stairs), early });
+            let mut here = Above { burst, rate: arrivals::rate(&stairs), ..Above::default() };
+            if let (Some((_, to)), Some((_, passage))) = (next, tree.ports[at].next) {
+                let own = self.passage(&[(hop, to)])?;
+                here.early = Ps::max(passage.shortest - own.shortest, 0);
+                here.from_start = own.from_start;
+            }
+            own.push(here);
             let Some((next, to)) = next else { break };
             (at, hop) = (next, to);
         }
@@ -106,6 +104,7 @@ impl Network<'_> {
             sum.burst = sum.burst.checked_add(one.burst)?;
             sum.rate = sum.rate.checked_add(one.rate)?;
             sum.early = sum.early.max(one.early);
+            sum.from_start = sum.from_start.max(one.from_start);
         }
         Some(())
     }

@@ -289,7 +289,7 @@ impl Network<'_> {
     }
 
     /// The way of frames from the hops of one port to those of the next one.
-    fn passage(&self, pairs: &[(usize, usize)]) -> Option<Passage> {
+    pub(super) fn passage(&self, pairs: &[(usize, usize)]) -> Option<Passage> {
         let (from, to) = pairs.first()?;
         let port = self.hops[*from].port;
         let processing = self.processing(self.hops[*to].port);

@@ -33,8 +33,10 @@ pub(crate) struct Tree {
 pub(crate) struct Above {
     pub burst: Data,
     pub rate: Rate,
-    /// How much less than [`Passage::shortest`] they may need to the next port.
+    /// How much less than [`Passage::shortest`] they may need to the next port; 0 at the last one.
     pub early: Ps,
+    /// As [`Passage::from_start`]; 0 at the last port.
+    pub from_start: Ps,
 }
 
 /// The limit of a link.
@@ -141,7 +143,7 @@ impl Tree {
     }
 
     /// The ports from one to the last one, both included.
-    fn along(&self, port: usize) -> impl Iterator<Item = usize> + '_ {
+    pub fn along(&self, port: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(port), |at| self.ports[*at].next.map(|(next, _)| next))
     }
 
