@@ -71,6 +71,9 @@ fn a_held_frame_waits_for_two_releases() {
         (alone + 2 * (84 + 24) * 8_000..alone + 2 * (84 + 24) * 8_000 + 10_000).contains(&upper),
         "{upper}"
     );
+    // A lower frame may begin with a release and be interrupted for all of its window; in the next one, its rest counts whole.
+    let behind = held(1, FULL, (0, 0), open, true);
+    assert_eq!(behind, 100_000_000 + wire(1_522) + 24 * 8_000 + passes);
     // A frame of 123 octets is not cut.
     assert_eq!(held(0, 123, (0, 0), open, false), 50_000_001 + gap_and_continuation + last_bit(123));
 }
