@@ -132,7 +132,7 @@ def test_the_cure_of_short_entries_removes_their_note() -> None:
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(
         InputError,
-        match="formats: expected one of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, found tv",
+        match="formats: expected one of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, saihu, found tv",
     ):
         export(rich(), ["tv"])
 
