@@ -5,6 +5,13 @@ use crate::pair::{FrameSink, Path, WINDOW};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
+/// Pairs that are remembered to tell copies. They fit a cache: every frame is noted and forgotten.
+const REMEMBERED: usize = 4096;
+
+/// An arrival that waits until the sending side is read up to it: stamp, octets, and whether it is a copy of a frame that
+/// was paired a short time ago unless it is paired itself.
+type Arrival = (Option<i64>, u32, bool);
+
 /// Sightings of frames that only their hash identifies: the n-th of equal frames at one side is the n-th at the
 /// other.
 #[derive(Default)]
@@ -13,10 +20,9 @@ pub(super) struct ByContent {
     /// Sent frames that wait: numbers by hash.
     sent: FxHashMap<u64, VecDeque<u64>>,
     sent_by_age: VecDeque<(u64, u64)>,
-    /// Arrived frames that wait until the sending side is read up to them.
-    arrived: FxHashMap<u64, VecDeque<(Option<i64>, u32)>>,
+    arrived: FxHashMap<u64, VecDeque<Arrival>>,
     arrived_by_age: VecDeque<u64>,
-    /// Hashes of frames that were paired a short time ago: an arrival that nothing waits for is a copy.
+    /// Hashes of frames that were paired a short time ago.
     paired: FxHashMap<u64, u32>,
     paired_by_age: VecDeque<u64>,
 }
@@ -27,7 +33,8 @@ impl ByContent {
         let number = self.next;
         self.next += 1;
         path.tx(number, event.t_ns, event.octets, out);
-        if let Some((t_ns, octets)) = take(&mut self.arrived, hash) {
+        if let Some((t_ns, octets, _)) = take(&mut self.arrived, hash) {
+            self.arrived.get_mut(&hash).into_iter().flatten().for_each(|waiting| waiting.2 = true);
             // The frame arrived a short time ago, so the search begins at the end.
             if let Some(place) = self.arrived_by_age.iter().rposition(|waiting| *waiting == hash) {
                 self.arrived_by_age.remove(place);
@@ -63,12 +70,12 @@ impl ByContent {
             self.pair(hash);
             return path.rx(number, event.t_ns, event.octets, out);
         }
-        self.arrived.entry(hash).or_default().push_back((event.t_ns, event.octets));
+        let copy = self.paired.contains_key(&hash);
+        self.arrived.entry(hash).or_default().push_back((event.t_ns, event.octets, copy));
         self.arrived_by_age.push_back(hash);
         if self.arrived_by_age.len() as u64 > WINDOW
             && let Some(oldest) = self.arrived_by_age.pop_front()
         {
-            take(&mut self.arrived, oldest);
             self.give_up_arrival(oldest, path);
         }
         None
@@ -81,13 +88,11 @@ impl ByContent {
         }
     }
 
-    /// Counts an arrival that nothing waits for: a copy if its frame was paired a short time ago.
-    fn give_up_arrival(&self, hash: u64, path: &mut Path) {
-        let statistics = &mut path.statistics;
-        if self.paired.contains_key(&hash) {
-            statistics.duplicate += 1;
-        } else {
-            statistics.unmatched_rx += 1;
+    /// Counts the oldest arrival with this hash, for which nothing waits.
+    fn give_up_arrival(&mut self, hash: u64, path: &mut Path) {
+        match take(&mut self.arrived, hash) {
+            Some((_, _, true)) => path.statistics.duplicate += 1,
+            _ => path.statistics.unmatched_rx += 1,
         }
     }
 
@@ -95,7 +100,7 @@ impl ByContent {
     fn pair(&mut self, hash: u64) {
         *self.paired.entry(hash).or_default() += 1;
         self.paired_by_age.push_back(hash);
-        if self.paired_by_age.len() as u64 > WINDOW
+        if self.paired_by_age.len() > REMEMBERED
             && let Some(oldest) = self.paired_by_age.pop_front()
             && let Some(times) = self.paired.get_mut(&oldest)
         {
@@ -162,6 +167,36 @@ mod tests {
         stream.send_others(WINDOW - 1);
         stream.tx(7, 600);
         assert_eq!(stream.rx(7, 1_000), Some(400));
+    }
+
+    #[test]
+    fn an_arrival_of_a_frame_that_was_paired_a_short_time_ago_is_a_copy() {
+        let counts = |stream: &mut Hashed| {
+            stream.0.finish(&mut stream.1);
+            (stream.1.statistics.duplicate, stream.1.statistics.unmatched_rx)
+        };
+        let mut stream = Hashed::new();
+        stream.tx(7, 100);
+        assert_eq!(stream.rx(7, 150), Some(50));
+        assert_eq!(stream.rx(7, 160), None);
+        assert_eq!(counts(&mut stream), (1, 0));
+        // Both copies arrive before the sending side is read up to their frame.
+        let mut stream = Hashed::new();
+        assert_eq!((stream.rx(7, 150), stream.rx(7, 160)), (None, None));
+        stream.tx(7, 100);
+        assert_eq!(counts(&mut stream), (1, 0));
+        // The frame was paired too long ago.
+        for (others, expected) in [(REMEMBERED as u64 - 1, (1, 0)), (REMEMBERED as u64, (0, 1))] {
+            let mut stream = Hashed::new();
+            stream.tx(7, 100);
+            stream.rx(7, 150);
+            (1_000..1_000 + others).for_each(|hash| {
+                stream.tx(hash, 500);
+                stream.rx(hash, 600);
+            });
+            stream.rx(7, 700);
+            assert_eq!(counts(&mut stream), expected);
+        }
     }
 
     #[test]
