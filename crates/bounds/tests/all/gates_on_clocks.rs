@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.4.
 
 use crate::common::*;
-use tsn_bounds::{FlowBounds, bounds};
+use tsn_bounds::{FlowBounds, Reason, bounds};
 use tsn_observation::Sighting;
 use tsn_plan::{
     Change, ClockFault, Clocks, Gptp, MacOperation, NodeClock, Pattern, Plan, Point, Preemption, Servo, Stage,
@@ -128,6 +128,23 @@ fn a_clock_that_is_set_back_opens_the_gate_later() {
     // Of another node the steps do not matter.
     let other = ClockFault::ClockStep { node: 1, at_ns: 1_070_000, by_ns: -3_000 };
     assert!((0..ROUNDING).contains(&of(vec![other])));
+}
+
+/// A higher class may use half of the time. A clock that is set back by 3 us may give it 3 us more of each 100: too much for
+/// what a lower class sends, 4,000 bit in 8.2 us, and not otherwise.
+#[test]
+fn a_reason_names_the_clock_that_lengthens_windows_of_a_higher_class() {
+    let step = ClockFault::ClockStep { node: 0, at_ns: 1_070_000, by_ns: -3_000 };
+    let of = |faults: Vec<ClockFault>| {
+        let mut net = gated(free(0), faults, 0);
+        net.plan.streams[0].pattern = Pattern::Saturating { backlog: 2 };
+        net.stream("low", &[0, 1], 5, periodic(8_200, 0), frame(480));
+        net.plan.ports[0].gates = gates(0, &[(0x60, 50_000), (0x20, 50_000)]);
+        net.plan.check().unwrap();
+        bounds(&net.plan).flows[1].hops[0].clone()
+    };
+    assert!(of(Vec::new()).upper_ps.is_some());
+    assert!(matches!(of(vec![step]).reason, Some(Reason::OnClock { .. })));
 }
 
 /// The other node follows the grandmaster within 1 us, and its servo steers by so much at most.

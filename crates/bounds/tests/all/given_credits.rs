@@ -61,6 +61,19 @@ fn a_highest_credit_loses_what_it_cuts_off() {
     nearly(wait(|own| own.hi_credit_bits = 400), 12_336_000 + 3 * 108_336_000);
 }
 
+/// The gate of class 3 is closed for 1 us, behind 9.904 us in which no frame fits, and between two lower frames: of the
+/// 3,457.6 bit that 34.576 us give, 457.6 are lost for each frame.
+#[test]
+fn a_highest_credit_loses_what_gathers_beside_gates() {
+    let found = |high: i64| {
+        let (mut plan, _) = shaped(|own| own.hi_credit_bits = high);
+        plan.ports[0].gates = gates(0, &[(0xff, 9_999_000), (0xf7, 1_000)]);
+        bounds(&plan).flows[3].hops[0].upper_ps.unwrap() - LAST_BIT
+    };
+    nearly(found(3_500), 35_576_000 + 300_000_000);
+    nearly(found(3_000), 35_576_000 + 3 * 104_576_000);
+}
+
 /// From a moment on at which class 3 could not start, it sends at most (R / K) (I t + debt), K being what a frame costs
 /// at least: with half of the debt 450 + 100 in place of 900 + 100 Mbit/s.
 #[test]

@@ -161,6 +161,28 @@ fn lists_of_lower_classes_do_not_matter() {
     assert_eq!(found(&[(0x80, 99_999), (0x00, 1)]), Err(Reason::LongWait));
 }
 
+/// What a class with a shaper gathers is known although its frames come at any time, if no list closes its gate: 2,000 bit
+/// behind a frame of 4,000. A higher limit of its credit does not matter at the next port, which is slower.
+#[test]
+fn what_a_class_gathers_does_not_depend_on_lists_of_others() {
+    let second = |listed: bool, high: i64| {
+        let (mut net, path) = Net::row(3_000_000, 3);
+        net.stream("any", &path, 7, Pattern::Poisson { mean_interval_ps: 1_000_000 }, frame(480));
+        net.stream("low", &path[..2], 5, periodic(1_000_000, 0), frame(480));
+        net.plan.ports[0].classes[7].cbs = Some(cbs(500_000_000, GIGABIT as i64, high, -2_000));
+        (net.plan.ports[2].rate_bps, net.plan.ports[3].rate_bps) = (800_000_000, 800_000_000);
+        if listed {
+            net.plan.ports[0].gates = gates(0, &[(0xff, 50_000), (0xfe, 50_000)]);
+            changes(&mut net.plan, &[(1_000_000, &[(0xfe, 50_000), (0xff, 50_000)])]);
+        }
+        net.plan.check().unwrap();
+        bounds(&net.plan).flows[0].hops[1].upper_ps.unwrap()
+    };
+    let found = second(false, 2_000);
+    assert_eq!([second(false, 90_000), second(true, 2_000), second(true, 90_000)], [found; 3]);
+    assert!(second(false, 1_000) < found);
+}
+
 /// Frames that overrun their windows: a lone frame misses its window when it closes; the second one of two waits for
 /// 4 us of open gates more.
 #[test]
