@@ -147,6 +147,22 @@ fn a_reason_names_the_clock_that_lengthens_windows_of_a_higher_class() {
     assert!(matches!(of(vec![step]).reason, Some(Reason::OnClock { .. })));
 }
 
+/// The gate of a lower class closes 5 us after that of this one opens. A clock that gets faster lets it close early: the
+/// frame that has begun is on the link for (100 + 100) ppm of its time after that.
+#[test]
+fn a_lower_frame_may_still_be_sent_when_a_fast_clock_has_closed_its_gate() {
+    let of = |lower: bool| {
+        let mut net = gated(free(PPM_100), Vec::new(), 0);
+        if lower {
+            net.stream("low", &[0, 1], 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        }
+        net.plan.ports[0].gates = gates(0, &[(0x41, 5_000), (0x40, 45_000), (0x01, 50_000)]);
+        delay(&net.plan)
+    };
+    let found = of(true) - of(false) - (5_096_000 + LOWER);
+    assert!((LOWER / 5_000..LOWER / 2_000).contains(&found), "{found}");
+}
+
 /// The other node follows the grandmaster within 1 us, and its servo steers by so much at most.
 fn synchronise(net: &mut Net, grandmaster: u32, max_frequency_ppb: i64) {
     let clocks = net.plan.clocks.as_mut().unwrap();
