@@ -242,7 +242,8 @@ def test_a_given_network_has_the_nodes(tmp_path: Path) -> None:
 NUMBERS = {
     ("2,5", True): "5/2", ("2.5", False): "5/2", ("1.234,5", False): "2469/2", ("1,234.5", True): "2469/2",
     ("1.000", True): "1000", ("1.000", False): "1", ("1'000", False): "1000", ("1 000", False): "1000",
-    ("1.000.000", False): "1000000", ("0,125", None): "1/8", (".5", None): "1/2", ("12", None): "12",
+    ("1.000.000", False): "1000000", ("1 000,500", None): "2001/2",
+    ("0,125", None): "1/8", (".5", None): "1/2", ("12", None): "12",
 }  # fmt: skip
 
 
@@ -251,7 +252,9 @@ def test_numbers_of_both_languages(given: tuple[str, bool | None]) -> None:
     assert cells.number(*given) == Fraction(NUMBERS[given])
 
 
-@pytest.mark.parametrize("text", ["1.000", "1,000", "1.2.3,4.5", "1" * 31, "."])
+@pytest.mark.parametrize(
+    "text", ["1.000", "1,000", "1.2.3,4.5", "1" * 31, ".", "12.05.2024", "10 20", "1,2,3.5"]
+)
 def test_numbers_that_are_refused(text: str) -> None:
     with pytest.raises(CellError):
         cells.number(text, None)
@@ -313,7 +316,97 @@ def test_defaults_fill_cells_without_a_number(tmp_path: Path) -> None:
     said.defaults = {"period": "100 ms", "vlan": "7"}
     (found,) = read_scenario(matrix.scenario(book, said), "s.yaml")
     assert told(found)["Warnung"] == ("ESP", ("Kombi",), 1, 10**8)
+    assert told(found)["Lenkwinkel"][1] == ("Lenkung", "Zentral-Rechner", "Kombi")
     assert {one.vid for one in found.streams.values()} == {7}
+
+
+def test_a_small_b_is_asked_for_and_dscp_is_no_priority(tmp_path: Path) -> None:
+    text = "Message,Sender,Receiver,Cycle [ms],Length [b],Priority (DSCP)\na,x,y,10,64,3\nb,x,y,10,8 kb,3\n"
+    book = matrix.book_of(csv_of(tmp_path, text))
+    said, _ = matrix.proposed(book)
+    assert list(said.questions()) == ["units.payload: the unit of Length [b], B, bit"]
+    said.units["payload"] = "bit"
+    made = matrix.scenario(book, said)
+    assert "a: {from: x, to: y, period: 10 ms, payload: 8 B}" in made
+    assert "columns that are not used: Priority (DSCP)" in made
+    assert lost(made) == ["row 3: payload: expected a size in B or bit, found 8 kb"]
+
+
+def test_rows_that_could_pass_unseen_are_told(tmp_path: Path) -> None:
+    """Buses with numbers, an open receiver, a sender that differs in case, and what a message lacks."""
+    text = (
+        "Message,Sender,Receiver,Cycle [ms],Cycle [ms],Frame Size [byte],PCP,Bus\n"
+        "a,x,y,10,1,100,1,CAN1\nb,x,y,10,1,100,1,HS_CAN\nc,x,y,10,1,100,1,LIN_2\n"
+        'd,x,"y, ?",10,1,8,,Ethernet\ne,X,x,10,1,100,1,Ethernet\nf,x,y,10,1,0,1,Ethernet\n'
+        "g,x,z,10,1,100,1,Ethernet_2\n"
+    )
+    found, made = imported(csv_of(tmp_path, text))
+    assert told(found) == {"d": ("x", ("y",), 0, 10**7), "g": ("x", ("z",), 1, 10**7)}
+    assert lost(made) == [
+        "row 2: a message of another bus: can1",
+        "row 3: a message of another bus: hs_can",
+        "row 4: a message of another bus: lin_2",
+        "row 5: a receiver that is not known yet",
+        "row 5: a frame of 8 B is sent as one of 64 B",
+        "row 7: frame: expected a size above 0 and of at most 1 GB, found 0",
+        "row 6: e: its sender is its only receiver",
+    ]
+    assert "messages without a priority have PCP 0: d" in made
+    assert "columns that are not used: a further Cycle [ms]" in made
+
+
+HEADER = ["Message", "Sender", "Receiver", "Cycle [ms]", "Size [byte]", "PCP"]
+
+
+def test_what_excel_hides_and_what_it_has_not_computed(tmp_path: Path) -> None:
+    def fill(book: openpyxl.Workbook) -> None:
+        sheet = book.active
+        sheet.title = "A"
+        for row in (HEADER, ["m1", "a", "b", 10, 8, "=3+3"], ["m2", "a", "b", 5, 8, 1]):
+            sheet.append(row)
+        sheet.row_dimensions[3].hidden = sheet.column_dimensions["F"].hidden = True
+        old = book.create_sheet("old")
+        old.append(HEADER)
+        old.append(["m0", "a", "b", 1, 8, 1])
+        old.sheet_state = "hidden"
+
+    found, made = imported(excel(tmp_path / "m.xlsx", fill))
+    assert set(found.streams) == {"m1", "m2"}
+    assert lost(made) == ["the sheet old, which is hidden: 2 rows"]
+    assert "hidden rows of A are read like others" in made
+    assert "hidden columns of A are read like others" in made
+    assert "A has 1 formulas without a stored value, the first one in F2; " in made
+    assert "messages without a priority have PCP 0: m1" in made
+
+
+def test_sheets_of_one_matrix_are_one_list(tmp_path: Path) -> None:
+    """A message on several sheets is sent once; a number on the last sheet shows the decimal sign."""
+
+    def fill(book: openpyxl.Workbook) -> None:
+        for name, rows in {
+            "A": [["m", "a", "b", 5, 8, 1]],
+            "B": [["m", "a", "c", 5, 8, 1], ["m", "a", "c", "1.000", 8, 1], ["n", "a", "c", "2,5", 8, 1]],
+        }.items():
+            sheet = book.create_sheet(name)
+            for row in (HEADER, *rows):
+                sheet.append(row)
+
+    found, made = imported(excel(tmp_path / "m.xlsx", fill))
+    assert told(found) == {
+        "m": ("a", ("b", "c"), 1, 5_000_000),
+        "m-2": ("a", ("c",), 1, 10**9),
+        "n": ("a", ("c",), 1, 2_500_000),
+    }
+    assert "B row 3: m differs from A row 2; both are written" in lost(made)
+
+
+def test_a_number_that_no_other_explains_is_no_number(tmp_path: Path) -> None:
+    """The first file has whole numbers alone; the next one could have a decimal sign or thousands."""
+    said, text = matrix.proposed(matrix.book_of(csv_of(tmp_path, ENGLISH.replace("2.5", "2"))))
+    assert "decimal" not in text
+    book = matrix.book_of(csv_of(tmp_path, ENGLISH.replace("2.5", "1.000")))
+    expected = "period: expected a number that has one reading (decimal: point or comma), found 1.000"
+    assert lost(matrix.scenario(book, said)) == [f"row 2: {expected}"]
 
 
 def test_a_file_of_another_program_is_named(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def scenario(
     until = max(min(max(PERIODS * longest, SHORTEST_NS), LONGEST_NS), 2 * longest)
     head = {"name": valid_name(Path(file).stem, set(), "m"), "duration": duration(Fraction(until, 10**9))}
     told = [*decided, *_decided(read, names)]
-    comments = [source, *(["Decided here:", *(f"  {one}" for one in told)] if told else [])]
+    comments = [source, *(["Decided here:", *(f"  {one_line(one)}" for one in told)] if told else [])]
     if read.lost:
         comments.append("Not taken, by row:" if read.rows else "Not taken:")
         comments += [f"  {one_line(one)}" for one in read.lost[:MOST_LOST]]
@@ -136,26 +136,31 @@ def _decided(read: Read, names: _Names) -> list[str]:
             f"the list has no network; here all {len(names.found)} nodes are at one bridge, at {names.rate}"
         )
     else:
-        found.append(f"the network is that of {one_line(Path(names.given.file).name)}")
-    if not any(one.pcp is not None for one in read.messages):
+        found.append(f"the network is that of {Path(names.given.file).name}")
+    plain = [one.name for one in read.messages if one.pcp is None]
+    if len(plain) == len(read.messages):
         found.append("the list has no priorities; all messages have PCP 0")
+    elif plain:
+        found.append(f"messages without a priority have PCP 0: {_few(plain)}")
     if not any(one.deadline_ns is not None for one in read.messages):
         found.append("the list has no deadlines; no message has a requirement")
     if read.repeated:
         found.append(f"{read.repeated} rows tell further receivers or signals of a message")
     large = [one.name for one in read.messages if not one.whole_frame and one.octets > LARGEST_PAYLOAD]
     if large:
-        few = ", ".join(one_line(one) for one in large[:MOST_NAMED])
-        found.append(f"messages of more than {LARGEST_PAYLOAD} B are sent as several frames: {few}")
+        found.append(f"messages of more than {LARGEST_PAYLOAD} B are sent as several frames: {_few(large)}")
     if several := names.several():
-        few = ", ".join(one_line(one) for one in several[:MOST_NAMED])
-        found.append(f"names that differ in upper and lower case are one node: {few}")
+        found.append(f"names that differ in upper and lower case are one node: {_few(several)}")
     if read.to_all:
-        few = ", ".join(one_line(one) for one in read.to_all[:MOST_NAMED])
-        found.append(f"receivers `all` are all other nodes of the list: {few}")
+        found.append(f"receivers `all` are all other nodes of the list: {_few(read.to_all)}")
     if read.unused:
         found.append(f"columns that are not used: {', '.join(read.unused)}")
     return found
+
+
+def _few(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _streams(read: Read, names: _Names) -> list[str]:
@@ -177,6 +182,8 @@ def _keys(one: Message, read: Read, names: _Names) -> dict[str, object] | None:
         few = ", ".join(unknown[:4])
         read.lost.append(f"{one.row}: {one.name}: no such node in the network: {few}")
     to = [name for name in listeners if name is not None and name != talker]
+    if talker is not None and not to and not unknown:
+        read.lost.append(f"{one.row}: {one.name}: its sender is its only receiver")
     if talker is None or not to:
         return None
     size = {"frame" if one.whole_frame else "payload": f"{one.octets} B"}

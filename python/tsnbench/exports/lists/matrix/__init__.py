@@ -51,5 +51,6 @@ def scenario(book: Book, said: Columns, network: streams.Network | None = None) 
         ContentError: with the place, what was expected and what was found.
     """
     source = f"From the communication matrix {streams.one_line(book.file)}."
-    decided = [book.decided] if book.decided else []
+    taken = [one for one in book.sheets if not said.sheets or one.name in said.sheets]
+    decided = [one for one in (book.decided, *(told for sheet in taken for told in sheet.told)) if one]
     return streams.scenario(book.file, source, decided, messages(book, said), network)

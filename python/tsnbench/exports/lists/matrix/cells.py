@@ -18,12 +18,13 @@ TIMES = {
 """Units of time in ns."""
 RATES = {"hz": 1, "1/s": 1, "khz": 1000}
 SIZES = {
-    **dict.fromkeys(("byte", "bytes", "octet", "octets", "b", "oktett", "oktette"), Fraction(1)),
+    **dict.fromkeys(("byte", "bytes", "octet", "octets", "B", "oktett", "oktette"), Fraction(1)),
     **dict.fromkeys(("bit", "bits"), Fraction(1, 8)),
-    **dict.fromkeys(("kb", "kbyte"), Fraction(1000)),
-    **dict.fromkeys(("kib",), Fraction(1024)),
+    **dict.fromkeys(("kB", "KB", "kbyte"), Fraction(1000)),
+    **dict.fromkeys(("KiB", "kiB"), Fraction(1024)),
 }
-"""Units of size in octets."""
+"""Units of size in octets; one with a small b could be bit, and is none."""
+UNITS = {*TIMES, *RATES, *SIZES}
 SENDS = {"s", "tx", "send", "sender", "t", "p", "producer", "publisher", "sendet", "x->"}
 RECEIVES = {
     "r",
@@ -39,7 +40,10 @@ RECEIVES = {
 }
 BOTH = {"s/r", "r/s", "s/e", "tx/rx", "rx/tx", "sr"}
 ALL = {"all", "alle", "broadcast", "*"}
+OPEN = {"?", "tbd"}
+"""What stands for a node that is not known yet."""
 NOTHING = {
+    *OPEN,
     "",
     "-",
     "--",
@@ -52,10 +56,10 @@ NOTHING = {
     "keine",
     "keiner",
     "k.a.",
-    "tbd",
-    "?",
 }
 _NUMBER = re.compile(r"([+-]?(?:\d[\d.,' \u00a0\u202f]*|[.,]\d+))\s*(.*)", re.DOTALL)
+_GROUPS = re.compile(r"[+-]?(?:\d*|\d{1,3}(?:[.,' \u00a0\u202f]\d{3})+)")
+"""The part of a number before its decimal sign, with separated thousands or without."""
 _UNIT_AT_END = re.compile(r"(?:[\[(/]|\bin\b|_|\s)\s*([^\s\[\]()/_]+|1/s)\s*[\])]?\s*$")
 _BETWEEN = re.compile(r"\s*[,;|\n]\s*|\s+[/&+]\s+|\s+(?:and|und)\s+")
 MOST_DIGITS = 30
@@ -77,8 +81,13 @@ def is_empty(cell: Cell) -> bool:
 
 def unit_of(header: str, units: Iterable[str]) -> str:
     """The unit that a header ends with; empty if it has none."""
-    found = _UNIT_AT_END.search(header.lower())
-    return found[1] if found is not None and found[1] in set(units) else ""
+    found = _UNIT_AT_END.search(header)
+    return unit(found[1], units) if found is not None else ""
+
+
+def unit(text: str, units: Iterable[str]) -> str:
+    """A unit as it is written here, whatever case it has but that of B; empty if it is none of these."""
+    return next((one for one in (text, text.lower()) if one in set(units)), "")
 
 
 def number(text: str, comma: bool | None) -> Fraction:
@@ -91,6 +100,7 @@ def number(text: str, comma: bool | None) -> Fraction:
     Raises:
         CellError: it is no number, or it could be two numbers.
     """
+    text = text.strip()
     digits = re.sub(r"[' \u00a0\u202f]", "", text)
     if len(digits) > MOST_DIGITS:
         raise CellError(f"a number of at most {MOST_DIGITS} digits")
@@ -102,10 +112,11 @@ def number(text: str, comma: bool | None) -> Fraction:
         comma = evidence(digits)
     elif ("," in digits or "." in digits) and comma is None:
         raise CellError("a number that has one reading (decimal: point or comma)")
-    group, mark = (".", ",") if comma else (",", ".")
-    whole, _, rest = digits.replace(group, "").partition(mark)
-    if not re.fullmatch(r"[+-]?\d*", whole) or not re.fullmatch(r"\d*", rest) or not whole.strip("+-") + rest:
+    mark = "," if comma else "."
+    whole, _, rest = text.partition(mark)
+    if not _GROUPS.fullmatch(whole) or not re.fullmatch(r"\d*", rest) or not whole.strip("+-") + rest:
         raise CellError("a number")
+    whole = re.sub(r"[^\d+-]", "", whole)
     return Fraction(f"{whole}.{rest or 0}" if whole.strip("+-") else f"{whole}0.{rest}")
 
 
@@ -131,13 +142,13 @@ def decimal_of(cells: Iterable[Cell]) -> tuple[bool | None, bool]:
     return (seen.pop() if len(seen) == 1 else None), open_
 
 
-def time_ns(cell: Cell, unit: str, comma: bool | None) -> int:
-    """A time in whole ns; also the period of a rate in Hz.
+def time_ns(cell: Cell, usual: str, comma: bool | None) -> int:
+    """A time in whole ns; also the period of a rate in Hz. Numbers without a unit have the usual one.
 
     Raises:
         CellError: it is none.
     """
-    value, said = _quantity(cell, unit, comma)
+    value, said = _quantity(cell, usual, comma)
     if said in RATES and value > 0:
         value, said = 10**9 / (value * RATES[said]), "ns"
     if said not in TIMES:
@@ -150,18 +161,18 @@ def time_ns(cell: Cell, unit: str, comma: bool | None) -> int:
     return int(found)
 
 
-def size_octets(cell: Cell, unit: str, comma: bool | None) -> int:
-    """A size in octets; bits are rounded up.
+def size_octets(cell: Cell, usual: str, comma: bool | None) -> int:
+    """A size in octets; bits are rounded up. Numbers without a unit have the usual one.
 
     Raises:
         CellError: it is none.
     """
-    value, said = _quantity(cell, unit, comma)
+    value, said = _quantity(cell, usual, comma)
     if said not in SIZES:
         raise CellError("a size with a unit" if not said else "a size in B or bit")
     found = -(-(value * SIZES[said]) // 1)
-    if not 0 <= found <= 10**9:
-        raise CellError("a size of at most 1 GB")
+    if not 0 < found <= 10**9:
+        raise CellError("a size above 0 and of at most 1 GB")
     return int(found)
 
 
@@ -177,18 +188,25 @@ def whole(cell: Cell, least: int, most: int) -> int:
     return int(found[1])
 
 
-def _quantity(cell: Cell, unit: str, comma: bool | None) -> tuple[Fraction, str]:
+def _quantity(cell: Cell, usual: str, comma: bool | None) -> tuple[Fraction, str]:
     if isinstance(cell, Decimal):
-        return Fraction(cell), unit
+        return Fraction(cell), usual
     found = _NUMBER.fullmatch(cell.strip())
     if found is None:
         raise CellError("a number")
-    return number(found[1], comma), " ".join(found[2].split()).lower().strip("()[]") or unit
+    said = found[2].strip().strip("()[]")
+    return number(found[1], comma), unit(said, UNITS) or said or usual
 
 
-def nodes(cell: Cell) -> Iterator[str]:
+def nodes(cell: Cell) -> list[str]:
     """The nodes that a cell names."""
-    for one in _BETWEEN.split(cell if isinstance(cell, str) else plain(cell)):
-        name = " ".join(one.split())
-        if name.lower() not in NOTHING:
-            yield name
+    return [one for one in _entries(cell) if one.lower() not in NOTHING]
+
+
+def is_open(cell: Cell) -> bool:
+    """Whether a cell has a node that is not known yet."""
+    return any(one.lower() in OPEN for one in _entries(cell))
+
+
+def _entries(cell: Cell) -> Iterator[str]:
+    return (" ".join(one.split()) for one in _BETWEEN.split(cell if isinstance(cell, str) else plain(cell)))

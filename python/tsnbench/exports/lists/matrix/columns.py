@@ -38,7 +38,8 @@ class Columns:
     nodes: list[str] = field(default_factory=list)
     """Headers that are names of nodes, with signs of sender and receiver in their cells."""
     units: dict[str, str] = field(default_factory=dict)
-    decimal: str = "point"
+    decimal: str = ""
+    """``point`` or ``comma``; empty where no number shows it."""
     defaults: dict[str, str] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)
     """Headers without a meaning here."""
@@ -69,7 +70,8 @@ def propose(book: Book) -> Columns:
     Raises:
         ContentError: no sheet has a row that looks like the header of a matrix.
     """
-    found = [(sheet, *_header(sheet)) for sheet in book.sheets]
+    seen = [one for one in book.sheets if not one.hidden] or book.sheets
+    found = [(sheet, *_header(sheet)) for sheet in seen]
     best = max((len(_best(header)) for _, _, header in found), default=0)
     if best < 2:
         raise ContentError(
@@ -86,7 +88,8 @@ def propose(book: Book) -> Columns:
             said.columns[key] = [ASKED] if key in needed and not needed[key] else [NONE]
     taken = said.wanted()
     said.others = [one for one in dict.fromkeys(header) if one and one not in taken]
-    body = [cells_ for number, cells_ in sheet.rows.items() if number > row]
+    alike = [(one, top) for one, top, other in found if other == header]
+    body = [cells_ for one, top in alike for number, cells_ in one.rows.items() if number > top]
     _find_units(said, header, body)
     return said
 
@@ -172,7 +175,7 @@ def _find_units(said: Columns, header: list[str], body: list[list[Cell]]) -> Non
         if unit or bare:
             said.units[key] = unit or ASKED
     comma, matters = cells.decimal_of(numbers)
-    said.decimal = "comma" if comma else ASKED if comma is None and matters else "point"
+    said.decimal = {True: "comma", False: "point", None: ASKED if matters else ""}[comma]
 
 
 def _common(key: str) -> tuple[str, ...]:
@@ -193,7 +196,8 @@ def written(said: Columns, file: str) -> str:
         lines.append(f"nodes: [{', '.join(map(_quoted, said.nodes))}]")
     lines.append("# Units of numbers without a unit.")
     lines.append(f"units: {{{', '.join(f'{key}: {_word(unit)}' for key, unit in said.units.items())}}}")
-    lines.append(f"decimal: {_word(said.decimal)}")
+    if said.decimal:
+        lines.append(f"decimal: {_word(said.decimal)}")
     lines.append("# For cells that are empty or have no number, such as {period: 100 ms, pcp: 3}.")
     lines.append("defaults: {}")
     lines += [f"# not used: {_quoted(one)}" for one in said.others]
@@ -234,14 +238,14 @@ def read(file: str, text: str) -> Columns:
         for key, one in _known(file, "columns", top.get("columns"), KEYS)
     }
     for key, one in _known(file, "units", top.get("units"), tuple(UNITED)):
-        said.units[key] = shown(one).lower()
-        if said.units[key] not in {*UNITED[key], ASKED}:
+        said.units[key] = cells.unit(shown(one), {*UNITED[key], ASKED})
+        if not said.units[key]:
             raise ContentError(f"{file}: units.{key}: expected a unit, found {shown(one)}")
     said.defaults = {
         key: shown(one) for key, one in _known(file, "defaults", top.get("defaults"), WITH_DEFAULT)
     }
-    said.decimal = shown(top.get("decimal", "point"))
-    if said.decimal not in ("point", "comma", ASKED):
+    said.decimal = shown(top.get("decimal", ""))
+    if said.decimal not in ("", "point", "comma", ASKED):
         raise ContentError(f"{file}: decimal: expected point or comma, found {said.decimal}")
     return said
 

@@ -14,8 +14,8 @@ from tsnbench.exports.lists.matrix.columns import Columns, header_row
 from tsnbench.exports.lists.matrix.sheets import Book, Cell, Sheet
 from tsnbench.exports.lists.messages import LARGEST_FRAME, SMALLEST_FRAME, TAGGED_HEADER, Message, Read
 
-_OTHER_BUS = re.compile(r"\b(can|can[ -]?fd|can[ -]?xl|lin|flexray|most|i2c|spi)\b")
-_LAYER_2 = re.compile(r"\b(avtp|1722|layer ?2|l2|raw|goose|profinet|ethercat|opc ua pubsub l2|gptp|ptp)\b")
+_OTHER_BUS = re.compile(r"(?<![a-z])(can|canfd|canxl|lin|flexray|most|i2c|spi)(?![a-z])")
+_LAYER_2 = re.compile(r"(?<![a-z])(avtp|layer ?2|l2|raw|goose|profinet|ethercat|gptp|ptp)(?![a-z])|1722")
 _Value = TypeVar("_Value")
 _Reader = Callable[[Cell], _Value]
 
@@ -34,13 +34,14 @@ class _Row:
 
     def cell(self, key: str) -> Cell:
         """The cell of a key; the default where it is empty, or has no digit and the key is a number."""
-        found: Cell = ""
-        if self.said.has(key):
-            found = self.at(self.places[self.said.columns[key][0]][0])
+        found = self.written(key)
         instead = self.said.defaults.get(key)
         if instead is not None and (cells.is_empty(found) or not re.search(r"\d", cells.plain(found))):
             return instead
         return found
+
+    def written(self, key: str) -> Cell:
+        return self.at(self.places[self.said.columns[key][0]][0]) if self.said.has(key) else ""
 
     def at(self, place: int) -> Cell:
         return self.row[place] if place < len(self.row) else ""
@@ -54,14 +55,20 @@ class _Row:
 
     def senders(self) -> list[str]:
         if not self.said.nodes:
-            return list(cells.nodes(self.cell("from")))
+            return cells.nodes(self.cell("from"))
         return list(self._signed(cells.SENDS))
 
     def receivers(self) -> list[str]:
         if self.said.nodes:
             return list(self._signed(cells.RECEIVES))
+        return list(dict.fromkeys(name for one in self._receiving() for name in cells.nodes(one)))
+
+    def has_open_receiver(self) -> bool:
+        return not self.said.nodes and any(map(cells.is_open, self._receiving()))
+
+    def _receiving(self) -> list[Cell]:
         places = dict.fromkeys(place for one in self.said.columns["to"] for place in self.places[one])
-        return list(dict.fromkeys(name for place in places for name in cells.nodes(self.at(place))))
+        return [self.at(place) for place in places]
 
     def _signed(self, signs: set[str]) -> Iterator[str]:
         for name in self.said.nodes:
@@ -85,11 +92,13 @@ def messages(book: Book, said: Columns) -> Read:
     if missing := [one for one in said.sheets if one not in known]:
         raise ContentError(f"{book.file}: expected the sheet {missing[0]}, found {', '.join(known[:8])}")
     read = Read(book.file)
+    known: dict[tuple[object, ...], Message] = {}
     for sheet in book.sheets:
         if not said.sheets or sheet.name in said.sheets:
-            _sheet(book.file, sheet, said, read)
+            _sheet(book.file, sheet, said, read, known)
         else:
-            read.lost.append(f"the sheet {sheet.name}: {len(sheet.rows)} rows")
+            hidden = ", which is hidden" if sheet.hidden else ""
+            read.lost.append(f"the sheet {sheet.name}{hidden}: {len(sheet.rows)} rows")
     _resolve_all(read)
     if not read.messages:
         more = f"; {read.lost[0]}" if read.lost else ""
@@ -111,7 +120,10 @@ def _resolve_all(read: Read) -> None:
     read.messages = [one for one in read.messages if one.listeners]
 
 
-def _sheet(file: str, sheet: Sheet, said: Columns, read: Read) -> None:
+def _sheet(
+    file: str, sheet: Sheet, said: Columns, read: Read, known: dict[tuple[object, ...], Message]
+) -> None:
+    """Reads the rows of a sheet; the messages of the sheets before are known."""
     where = f"{sheet.name} row" if sheet.name else "row"
     found = header_row(sheet, said)
     if found is None:
@@ -121,12 +133,15 @@ def _sheet(file: str, sheet: Sheet, said: Columns, read: Read) -> None:
     header, places = found
     read.unused.update(dict.fromkeys(one for one in places if one and one not in said.wanted()))
     used = [place for one in said.wanted() for place in places[one]]
+    single = [said.columns[key][0] for key in said.columns if said.has(key) and key != "to"]
+    read.unused.update((f"a further {one}", None) for one in single if len(places[one]) > 1)
     before: list[Message] = []
-    known: dict[tuple[object, ...], Message] = {}
     for number, cells_ in sheet.rows.items():
         row = _Row(f"{where} {number}", cells_, places, said, read.lost, used)
         if number <= header or row.empty:
             continue
+        if row.has_open_receiver():
+            row.lose("a receiver that is not known yet")
         if before and _continues(row):
             _add_receivers(before, row, read)
             continue
@@ -135,7 +150,7 @@ def _sheet(file: str, sheet: Sheet, said: Columns, read: Read) -> None:
 
 def _continues(row: _Row) -> bool:
     """Whether a row belongs to the message above: it has receivers, and neither name, sender nor period."""
-    told = any(not cells.is_empty(row.cell(key)) for key in ("name", "from", "period"))
+    told = any(not cells.is_empty(row.written(key)) for key in ("name", "from", "period"))
     return not told and bool(row.receivers()) and row.said.has("name")
 
 
@@ -165,7 +180,7 @@ def _new(row: _Row, number: int) -> Iterator[Message]:
     if _OTHER_BUS.search(protocol):
         row.lose(f"a message of another bus: {protocol[:40]}")
         return
-    comma = row.said.decimal == "comma" if row.said.decimal != "?" else None
+    comma = {"comma": True, "point": False}.get(row.said.decimal)
     period = _value(row, "period", lambda cell: cells.time_ns(cell, row.said.units.get("period", ""), comma))
     key = "frame" if not cells.is_empty(row.cell("frame")) else "payload"
     octets = _value(row, key, lambda cell: cells.size_octets(cell, row.said.units.get(key, ""), comma))
@@ -181,6 +196,8 @@ def _new(row: _Row, number: int) -> Iterator[Message]:
     if whole_frame and octets > LARGEST_FRAME:
         row.lose(f"a frame of {octets} B; at most {LARGEST_FRAME} B are possible")
         return
+    if key == "frame" and octets < SMALLEST_FRAME:
+        row.lose(f"a frame of {octets} B is sent as one of {SMALLEST_FRAME} B")
     octets = max(octets, SMALLEST_FRAME) if whole_frame else octets
     if "tcp" in protocol:
         row.lose("TCP; the message is written as a periodic one over UDP")

@@ -38,6 +38,12 @@ _AREA = re.compile(
     rb"<(?:\w+:)?mergeCell\s[^>]{0,300}?ref=\"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})\""
 )
 _ROW = re.compile(rb"<(?:\w+:)?row\s(?:[^>]{0,300}?\s)?r=\"([0-9]{1,12})\"")
+_FORMULA = re.compile(
+    rb"<(?:\w+:)?c\s([^>]{0,300})>\s*<(?:\w+:)?f\b(?:[^>]{0,300}/>|[^>]{0,300}>[^<]*</(?:\w+:)?f>)\s*"
+    rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+)
+"""A formula without a value; Excel has one in each file that it saves, other programs may not."""
+_HIDDEN = re.compile(rb"<(?:\w+:)?(row|col)\s[^>]{0,300}?\bhidden=\"(?:1|true)\"")
 _DOCTYPE = re.compile(rb"<\x00?!\x00?D\x00?O\x00?C\x00?T\x00?Y\x00?P\x00?E")
 _AS_SHOWN = Context(prec=15)
 """Excel shows 15 digits: 0.1 + 0.2 is 0.3 there."""
@@ -50,6 +56,9 @@ class Sheet:
     name: str
     """Empty for a CSV file."""
     rows: dict[int, list[Cell]]
+    hidden: bool = False
+    told: tuple[str, ...] = ()
+    """What a person does not see in it, or is missing."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +96,7 @@ def _csv(file: str, content: bytes) -> Book:
     if said := re.fullmatch(r"sep=(.)\r?", first):
         # Excel writes the separator into the first line; the row stays, so that numbers of rows do.
         return Book(file, [Sheet("", _rows(file, f"\n{rest}", said[1]))], decided)
-    found = [_rows(file, text, mark) for mark in _marks(text)]
-    return Book(file, [Sheet("", found[0])], decided)
+    return Book(file, [Sheet("", _rows(file, text, _mark(text)))], decided)
 
 
 def _decoded(content: bytes) -> tuple[str, str]:
@@ -108,7 +116,7 @@ def _decoded(content: bytes) -> tuple[str, str]:
         return content.decode("latin-1"), "the file is read as Latin-1"
 
 
-def _marks(text: str) -> list[str]:
+def _mark(text: str) -> str:
     """The separator: the one by which most of the first lines have an equal number of cells."""
     lines = [line for line in text[:20_000].splitlines()[:60] if line.strip()]
 
@@ -120,7 +128,7 @@ def _marks(text: str) -> list[str]:
         usual = mode([one for one in widths if one > 1] or [1])
         return (widths.count(usual) if usual > 1 else 0), usual
 
-    return [max(";,\t|", key=width)]
+    return max(";,\t|", key=width)
 
 
 def _rows(file: str, text: str, mark: str) -> dict[int, list[Cell]]:
@@ -128,7 +136,7 @@ def _rows(file: str, text: str, mark: str) -> dict[int, list[Cell]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     try:
         for number, row in enumerate(reader, 1):
-            _keep(file, rows, number, [" ".join(cell.split(" ")).strip() for cell in row])
+            _keep(file, rows, number, [cell.strip() for cell in row])
     except csv.Error as error:
         raise ContentError(f"{file}: row {len(rows) + 1}: expected a file of CSV, found {error}") from None
     return rows
@@ -164,13 +172,31 @@ def _excel(file: str, content: bytes) -> Iterator[Sheet]:
             for number, row in enumerate(sheet.iter_rows(**limits), 1):
                 _keep(where, rows, number, [_cell(value) for value in row])
             _fill(where, rows, islice(_AREA.finditer(part), MOST_MERGED + 1))
-            yield Sheet(" ".join(str(sheet.title).split()), rows)
+            name = " ".join(str(sheet.title).split())
+            yield Sheet(name, rows, sheet.sheet_state != "visible", tuple(_told(name, part)))
     except (InputError, MemoryError):
         raise
     except Exception as error:
         # openpyxl has no error of its own: a damaged file ends in any exception of Python's.
         said = str(error).partition("\n")[0][:120] or type(error).__name__
         raise ContentError(f"{file}: expected a file of Excel, found a damaged one: {said}") from None
+
+
+def _told(name: str, part: bytes) -> Iterator[str]:
+    """Hidden rows and columns, and formulas without a value."""
+    hidden = {one[1] for one in _HIDDEN.finditer(part)}
+    for kind, what in ((b"row", "rows"), (b"col", "columns")):
+        if kind in hidden:
+            yield f"hidden {what} of {name} are read like others"
+    # A formula whose value is the empty text has the type str.
+    attributes = [one[1] for one in _FORMULA.finditer(part) if b't="str"' not in one[1]]
+    if attributes:
+        place = re.search(rb'\br="([A-Z]{1,3}[0-9]{1,7})"', attributes[0])
+        first = f", the first one in {place[1].decode()}" if place else ""
+        yield (
+            f"{name} has {len(attributes)} formulas without a stored value{first}; "
+            "their cells are empty here: save the file in Excel"
+        )
 
 
 def _refuse_bombs(file: str, content: bytes) -> None:

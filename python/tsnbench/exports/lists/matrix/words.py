@@ -67,7 +67,7 @@ def rank(key: str, header: str) -> int | None:
     """How well a header fits a key, from 0 on; None if it does not fit."""
     text = re.sub(r"\s*[\[(][^\[\]()]*[\])]\s*$", "", header.lower().replace("\n", " ")).strip(" :*")
     text = re.sub(r"\s+(in )?(ms|us|\xb5s|ns|s|bytes?|bits?|octets?)$", "", text) if " " in text else text
-    if is_other(text):
+    if is_other(text) or "dscp" in header.lower():
         return None
     for place, pattern in enumerate(KEYS[key]):
         if re.fullmatch(pattern, text):
