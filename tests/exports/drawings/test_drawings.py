@@ -149,6 +149,52 @@ def test_lines_that_end_at_shapes_without_a_connection(tmp_path: Path) -> None:
     ]
 
 
+GROUPED = f"""<mxGraphModel><root><mxCell id="0"/><mxCell id="1" parent="0"/>
+<mxCell id="old" value="Old" parent="0" visible="0"/>
+<mxCell id="z" value="Cabinet" style="swimlane" vertex="1" parent="1">{BOX.format(0, 0)}</mxCell>
+<mxCell id="a" value="ECU1" vertex="1" parent="z">{BOX.format(0, 0)}</mxCell>
+<mxCell id="s" value="Node 2" vertex="1" parent="z">{BOX.format(0, 90)}</mxCell>
+<mxCell id="r" value="Rack" vertex="1" parent="1">{BOX.format(0, 0)}</mxCell>
+<mxCell id="b" value="PLC 2" vertex="1" parent="r">{BOX.format(0, 0)}</mxCell>
+<mxCell id="e" value="1,000 m" edge="1" source="a" target="s" parent="1"/>
+<mxCell id="f" edge="1" source="s" target="b" parent="1"/>
+<mxCell id="o" value="Ghost" vertex="1" parent="old"/>
+<mxCell id="g" edge="1" source="s" target="o" parent="old"/>
+</root></mxGraphModel>"""
+
+
+def test_nodes_in_containers_and_hidden_layers(tmp_path: Path) -> None:
+    """What is in a container or has the name of a device is no port; a hidden layer is not drawn."""
+    path = tmp_path / "net.drawio"
+    path.write_text(GROUPED, encoding="utf-8")
+    found, text = made(drawings.drawio.read(path))
+    assert links(found) == [("ECU1", "Node-2", 10**9, 0), ("Node-2", "PLC-2", 10**9, 0)]
+    assert said(text, "Not taken") == [
+        "hidden layers and shapes, with 1 lines",
+        "the label of the link ECU1 -- Node 2: 1,000 m",
+    ]
+
+
+DEFAULTS = """<graphml><key id="r" for="edge" attr.name="rate"><default>100 Mbit/s</default></key>
+<key id="k" for="node" attr.name="kind"><default>station</default></key>
+<graph edgedefault="directed"><node id="a"/><node id="b"><data key="k">switch</data></node><node id="c"/>
+<edge source="a" target="b"><data key="r">10 Mbit/s</data></edge><edge source="b" target="a"/>
+<edge source="b" target="c" directed="false"/><edge source="c" target="b" directed="false"/>
+<edge source="a" target="a"/><edge source="a" target="a"/>
+</graph></graphml>"""
+
+
+def test_default_values_and_directions_of_graphml(tmp_path: Path) -> None:
+    path = tmp_path / "net.graphml"
+    path.write_text(DEFAULTS, encoding="utf-8")
+    found, text = made(drawings.graphml.read(path))
+    assert links(found) == [("a", "b", 10**7, 0), ("b", "c", 10**8, 0), ("b", "c", 10**8, 0)]
+    assert "1 directed edges have one back; both are one link, as the first has it" in said(
+        text, "Decided here"
+    )
+    assert said(text, "Not taken") == ["a link from a to itself (2 times)"]
+
+
 # Written by networkx 3.6.1, write_graphml.
 NETWORKX = """<?xml version='1.0' encoding='utf-8'?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -282,7 +328,7 @@ BY_RATE = {
     10**9: "1G|1000BASE-T1|1 Gbps|1 Gbit",
     2_500_000_000: "2.5GBASE-T|2,5 Gbit/s",
     10**10: "10GE|10GbE|10GBASE-SR",
-    None: "eth0|Gi0/1|15 m|port 1000|100 kbit/s|999 Tbit/s",
+    None: "eth0|Gi0/1|15 m|port 1000|100 kbit/s|999 Tbit/s|1,000 Mbit/s|1.000 Mbit/s|100 MB/s",
 }
 RATES = {text: bps for bps, several in BY_RATE.items() for text in several.split("|")}
 

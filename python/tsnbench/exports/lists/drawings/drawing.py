@@ -26,6 +26,8 @@ _RATE = re.compile(
     r"(\d+(?:[.,]\d+)?)\s*(?:([TGMk])(?:E|bE|be|b|bit)?\b(?!/)|([tgmk])(?i:bit/?s?(?:ec)?|bits/s|b/s|bps)\b)",
 )
 _BITS = re.compile(r"([tgmk])(?=(?:bit|b/s|bps))", re.IGNORECASE)
+_GROUPED = re.compile(r"(?!0[.,])\d{1,3}[.,]\d{3}")
+"""A number that could be a thousand and one."""
 _LENGTH = re.compile(r"(\d+(?:[.,]\d+)?)\s*(km|m|cm|mm)\b")
 _FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _MM = {"km": 10**6, "m": 1000, "cm": 10, "mm": 1}
@@ -100,7 +102,8 @@ class Drawing:
         """Takes a rate and a length out of a label; returns what is left."""
         rate, rest = rate_of(text)
         link.rate_bps = link.rate_bps or rate
-        if found := _LENGTH.search(rest):
+        found = _LENGTH.search(rest)
+        if found is not None and not _GROUPED.fullmatch(found[1]):
             mm = round(_fraction(found[1]) * _MM[found[2]])
             if 0 <= mm <= MOST_MM and link.cable_mm is None:
                 link.cable_mm = mm
@@ -119,7 +122,8 @@ def rate_of(text: str) -> tuple[int | None, str]:
         bps = int(_fraction(found[1]) * (10**9 if found[2] else 10**6))
     else:
         found = _RATE.search(_BITS.sub(lambda one: one[1].lower(), text))
-        if found is None:
+        octets = found is not None and "B/s" in text[found.end(1) : found.end()]
+        if found is None or octets or _GROUPED.fullmatch(found[1]):
             return None, text
         bps = int(_fraction(found[1]) * _FACTORS[(found[2] or found[3]).lower()])
     if not LEAST_BPS <= bps <= MOST_BPS:

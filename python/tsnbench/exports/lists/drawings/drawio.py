@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from tsnbench import foreign
 from tsnbench.errors import ContentError
-from tsnbench.exports.lists.drawings.drawing import Drawing, Link, Node, one_line
+from tsnbench.exports.lists.drawings.drawing import BRIDGES, STATIONS, Drawing, Link, Node, one_line
 from tsnbench.exports.lists.drawings.places import Places
 from tsnbench.foreign import parse_xml
 
@@ -45,6 +45,7 @@ class _Cell:
     target: str
     edge: bool
     vertex: bool
+    hidden: bool
     geometry: ET.Element | None
     lines: list[str] = field(default_factory=list)
     """The lines of its label."""
@@ -79,8 +80,26 @@ def read(path: Path, page: str | None = None) -> Drawing:
     title = f", page {one_line([name])}" if name else ""
     drawing = Drawing(f"From the drawing {one_line([path.name])} of draw.io{title}.", path.name)
     cells = [one for one in map(_cell, model.iterfind("root/*")) if one is not None]
-    _network({one.key or f"cell {number}": one for number, one in enumerate(cells)}, drawing)
+    every = {one.key or f"cell {number}": one for number, one in enumerate(cells)}
+    _network(_visible(every, drawing), drawing)
     return drawing
+
+
+def _visible(cells: dict[str, _Cell], drawing: Drawing) -> dict[str, _Cell]:
+    """The cells without hidden layers and shapes, and what is in them."""
+    inside: dict[str, list[str]] = {}
+    for key, one in cells.items():
+        inside.setdefault(one.parent, []).append(key)
+    waiting, hidden = [key for key, one in cells.items() if one.hidden], set[str]()
+    while waiting:
+        key = waiting.pop()
+        if key not in hidden:
+            hidden.add(key)
+            waiting += inside.get(key, ())
+    if hidden:
+        lines = sum(cells[key].edge for key in hidden)
+        drawing.lost.append(f"hidden layers and shapes, with {lines} lines")
+    return {key: one for key, one in cells.items() if key not in hidden}
 
 
 def _page(file: str, root: ET.Element, page: str | None) -> tuple[str, ET.Element]:
@@ -134,6 +153,7 @@ def _cell(element: ET.Element) -> _Cell | None:
         inner.get("target") or "",
         inner.get("edge") == "1",
         inner.get("vertex") == "1",
+        "0" in (inner.get("visible"), element.get("visible")),
         inner.find("mxGeometry"),
         _text(label),
     )
@@ -221,9 +241,13 @@ def _end(cells: dict[str, _Cell], key: str) -> tuple[str | None, list[str]]:
 def _is_port(cell: _Cell, cells: dict[str, _Cell]) -> bool:
     """Whether a shape is a port of another one: it is placed relative to it, or has only a number."""
     around = cells.get(cell.parent)
-    if around is None or not around.vertex or not around.lines or "container=1" in around.style:
+    if around is None or not around.vertex or not around.lines:
         return False
-    return cell.relative or _PORT.fullmatch(" ".join(cell.lines)) is not None
+    if "container=1" in around.style or around.style.startswith("swimlane"):
+        return False
+    label = " ".join(cell.lines)
+    named = BRIDGES.search(label.lower()) or STATIONS.search(label.lower())
+    return cell.relative or (not named and _PORT.fullmatch(label) is not None)
 
 
 def _node(cell: _Cell, drawing: Drawing) -> Node:

@@ -45,6 +45,8 @@ _TEXTS = (
     "length",
     "cable",
 )
+_DEFAULTS = {*_LABELS, *_ROLES, *_RATES, *_LENGTHS, *_TEXTS}
+"""Attributes whose default values are used."""
 _NUMBER = re.compile(r"\d{1,20}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,2})?")
 _PORTS = ("sourceport", "targetport")
 _SHAPES = ("Shape", "GenericNode", "SVGContent", "ImageNode")
@@ -60,41 +62,61 @@ def read(path: Path) -> Drawing:
     root = parse_xml(path.name, foreign.read_bytes(path, LARGEST_FILE))
     if local(root.tag) != "graphml":
         raise ContentError(f"{path.name}: expected <graphml>, found <{local(root.tag)[:40]}>")
-    names = {
-        one.get("id", ""): (one.get("attr.name") or one.get("yfiles.type") or one.get("id") or "")
-        for one in root
-        if local(one.tag) == "key"
-    }
+    keys = _Keys(root)
     drawing = Drawing(f"From {one_line([path.name])} in GraphML.", path.name)
-    all_nodes = {key: node for element in root.iter() for key, node in _nodes(element, names)}
+    all_nodes = {key: node for element in root.iter() for key, node in _nodes(element, keys)}
+    joined = 0
     linked: dict[tuple[str, str], list[Link]] = {}
     for graph in (one for one in root.iter() if local(one.tag) == "graph"):
         for edge in graph:
             if local(edge.tag) == "edge":
-                _edge(edge, names, all_nodes, drawing, linked, graph.get("edgedefault") == "directed")
+                joined += _edge(edge, keys, all_nodes, drawing, linked, graph.get("edgedefault", ""))
             elif local(edge.tag) == "hyperedge":
                 drawing.lost.append("a hyperedge")
     for key, node in all_nodes.items():
         if key not in drawing.nodes:
             drawing.lost.append(f"a node without a link: {node.label}")
+    if joined:
+        drawing.decided.append(
+            f"{joined} directed edges have one back; both are one link, as the first has it"
+        )
     return drawing
 
 
-def _data(element: ET.Element, names: Mapping[str, str]) -> Iterator[tuple[str, str, ET.Element]]:
-    """Name and text of each attribute of a node or an edge, and its element."""
-    for one in element:
-        if local(one.tag) == "data":
-            name = names.get(one.get("key", ""), "")
+class _Keys:
+    """The names of attributes, and the values of those that a node or an edge does not have."""
+
+    def __init__(self, root: ET.Element) -> None:
+        self.names: dict[str, str] = {}
+        self._defaults: dict[str, dict[str, tuple[str, ET.Element]]] = {"node": {}, "edge": {}}
+        for one in (one for one in root if local(one.tag) == "key"):
+            name = one.get("attr.name") or one.get("yfiles.type") or one.get("id") or ""
             plain = name.lower().replace("_", "").replace(" ", "").replace("-", "")
-            yield plain, (one.text or "").strip(), one
+            self.names[one.get("id", "")] = plain
+            text = next((inner.text or "" for inner in one if local(inner.tag) == "default"), "").strip()
+            for kind, of_kind in self._defaults.items():
+                if text and plain in _DEFAULTS and one.get("for", "all") in (kind, "all"):
+                    of_kind[plain] = text, one
+
+    def data(self, element: ET.Element) -> Iterator[tuple[str, str, ET.Element]]:
+        """Name and text of each attribute of a node or an edge, and its element."""
+        own = set()
+        for one in element:
+            if local(one.tag) == "data":
+                name = self.names.get(one.get("key", ""), "")
+                own.add(name)
+                yield name, (one.text or "").strip(), one
+        for name, (text, one) in self._defaults.get(local(element.tag), {}).items():
+            if name not in own:
+                yield name, text, one
 
 
-def _nodes(element: ET.Element, names: Mapping[str, str]) -> Iterator[tuple[str, Node]]:
+def _nodes(element: ET.Element, keys: _Keys) -> Iterator[tuple[str, Node]]:
     if local(element.tag) != "node":
         return
     key = element.get("id", "")
     node = Node("")
-    for name, text, data in _data(element, names):
+    for name, text, data in keys.data(element):
         if name in _LABELS and text:
             node.label = node.label or text
         elif name in _ROLES:
@@ -111,26 +133,27 @@ def _nodes(element: ET.Element, names: Mapping[str, str]) -> Iterator[tuple[str,
 
 def _edge(
     edge: ET.Element,
-    names: Mapping[str, str],
+    keys: _Keys,
     nodes: Mapping[str, Node],
     drawing: Drawing,
     linked: dict[tuple[str, str], list[Link]],
-    directed: bool,
-) -> None:
-    """Adds a link. Of a directed graph, a -> b and b -> a are one link."""
+    usual: str,
+) -> bool:
+    """Adds a link. Of directed edges, a -> b and b -> a are one link; whether this is the second one."""
     ends = (edge.get("source", ""), edge.get("target", ""))
     if missing := [one for one in ends if one not in nodes]:
         drawing.lost.append(f"an edge to a node that is not there: {missing[0][:80]}")
-        return
+        return False
     back = linked.get(ends[::-1], [])
-    if (directed or edge.get("directed") == "true") and back:
+    directed = edge.get("directed", "true" if usual == "directed" else "") == "true"
+    if directed and back and ends[0] != ends[1]:
         back.pop()
-        return
+        return True
     for key in ends:
         if key not in drawing.nodes:
             drawing.add_node(key, nodes[key])
     link = Link(ends, [text for one in _PORTS if (text := edge.get(one, "").strip())])
-    for name, text, data in _data(edge, names):
+    for name, text, data in keys.data(edge):
         _attribute(link, name, text, drawing, nodes)
         link.texts += [
             (one.text or "").strip()
@@ -138,8 +161,10 @@ def _edge(
             if local(one.tag) == "EdgeLabel" and (one.text or "").strip()
         ]
     link.texts = list(dict.fromkeys(link.texts))
-    linked.setdefault(ends, []).append(link)
+    if directed:
+        linked.setdefault(ends, []).append(link)
     drawing.add_link(link)
+    return False
 
 
 def _attribute(link: Link, name: str, text: str, drawing: Drawing, nodes: Mapping[str, Node]) -> None:
