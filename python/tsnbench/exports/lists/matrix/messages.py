@@ -88,9 +88,9 @@ def messages(book: Book, said: Columns) -> Read:
     Raises:
         ContentError: a sheet or a column is missing, or no row is a message.
     """
-    known = [one.name for one in book.sheets]
-    if missing := [one for one in said.sheets if one not in known]:
-        raise ContentError(f"{book.file}: expected the sheet {missing[0]}, found {', '.join(known[:8])}")
+    names = [one.name for one in book.sheets]
+    if missing := [one for one in said.sheets if one not in names]:
+        raise ContentError(f"{book.file}: expected the sheet {missing[0]}, found {', '.join(names[:8])}")
     read = Read(book.file)
     known: dict[tuple[object, ...], Message] = {}
     for sheet in book.sheets:
