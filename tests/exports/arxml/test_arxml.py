@@ -62,6 +62,46 @@ def test_a_description_in_several_files(tmp_path: Path) -> None:
         arxml.scenario([tmp_path / "a.arxml"])
 
 
+def test_a_channel_in_several_files(tmp_path: Path) -> None:
+    """The second file has the VLAN alone; a part of a channel replaces no other."""
+    whole = arxml.scenario([WRITTEN]).partition("network:")[2]
+    vlan = re.search(r" *<VLAN>.*?</VLAN>\n", TEXT, re.DOTALL)
+    assert vlan
+    (tmp_path / "a.arxml").write_text(TEXT.replace(vlan[0], ""), encoding="utf-8")
+    without = re.sub(r"<PDU-TRIGGERINGS>.*?</PDU-TRIGGERINGS>", "", TEXT, flags=re.DOTALL)
+    (tmp_path / "b.arxml").write_text(without, encoding="utf-8")
+    found = arxml.scenario([tmp_path / "a.arxml", tmp_path / "b.arxml"])
+    assert found.partition("network:")[2] == whole
+
+
+PORT = '<I-PDU-PORT-REF DEST="I-PDU-PORT">/Net/{0}/{0}_conn/PT_{1}</I-PDU-PORT-REF>'
+SECOND = "<PDU-TRIGGERING><SHORT-NAME>B</SHORT-NAME><I-PDU-PORT-REFS>{}</I-PDU-PORT-REFS>"
+SECOND += "<I-PDU-REF>/Net/Steer</I-PDU-REF></PDU-TRIGGERING></PDU-TRIGGERINGS>"
+
+
+def test_each_triggering_has_its_own_receivers(tmp_path: Path) -> None:
+    ports = PORT.format("Hub", "Speed_Tx") + PORT.format("Esp", "Speed_Rx")
+    text = changed(tmp_path, "</PDU-TRIGGERINGS>", SECOND.format(ports))
+    assert streams(text)[:2] == [
+        "Steer: {from: Esp, to: [Drive, Hub], vlan: 7, period: 2500 us, payload: 72 B}",
+        "Steer-2: {from: Hub, to: Esp, vlan: 7, period: 2500 us, payload: 72 B}",
+    ]
+
+
+def test_senders_and_receivers_in_triggerings_of_their_own(tmp_path: Path) -> None:
+    receiving = [PORT.format(one, "Steer_Rx") for one in ("Drive", "Hub")]
+    text = re.sub(r"<I-PDU-PORT-REF [^>]*>/Net/(Drive|Hub)/\w+/PT_Steer_Rx</I-PDU-PORT-REF>", "", TEXT)
+    text = text.replace("</PDU-TRIGGERINGS>", SECOND.format("".join(receiving)))
+    path = tmp_path / "x.arxml"
+    path.write_text(text, encoding="utf-8")
+    assert streams(arxml.scenario([path])) == streams(arxml.scenario([WRITTEN]))
+
+
+def test_several_clusters_are_told(tmp_path: Path) -> None:
+    more = "<ETHERNET-CLUSTER><SHORT-NAME>B</SHORT-NAME></ETHERNET-CLUSTER></ELEMENTS>"
+    assert "2 Ethernet clusters are one network: /Net/" in changed(tmp_path, "</ELEMENTS>", more)
+
+
 CHANGES = {
     ("<HEADER-ID>100</HEADER-ID>", ""): (
         "Steer: {from: Esp, to: [Drive, Hub], vlan: 7, period: 2500 us, payload: 64 B}",

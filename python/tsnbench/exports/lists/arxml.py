@@ -38,6 +38,8 @@ _IDENTIFIERS = ("SOCKET-CONNECTION-IPDU-IDENTIFIER", "SO-CON-I-PDU-IDENTIFIER")
 _KINDS = ("I-PDU-PORT", "-PDU", "ETHERNET-PHYSICAL-CHANNEL", "-CLUSTER")
 """Ends of the kinds of elements that are needed."""
 _WHOLE = re.compile(r"\d{1,9}")
+_Ends = tuple[dict[str, None], dict[str, None]]
+"""The ECUs that send, and those that receive."""
 
 
 @dataclass
@@ -47,7 +49,10 @@ class _Model:
     ports: dict[str, tuple[str, str]] = field(default_factory=dict)
     """ECU and direction of each port of PDUs."""
     pdus: dict[str, ET.Element] = field(default_factory=dict)
-    channels: dict[str, ET.Element] = field(default_factory=dict)
+    channels: dict[str, list[ET.Element]] = field(default_factory=dict)
+    """Each file may have a part of a channel."""
+    clusters: set[str] = field(default_factory=set)
+    """Of Ethernet."""
     headed: set[str] = field(default_factory=set)
     """Triggerings whose PDUs have a header in their datagrams."""
     rates: set[int] = field(default_factory=set)
@@ -71,14 +76,17 @@ def scenario(paths: Sequence[Path], network: streams.Network | None = None) -> s
         _read(path, model)
     names = ", ".join(streams.one_line(path.name) for path in paths)
     read = Read(names, rows=False)
-    for path_, channel in model.channels.items():
-        _channel(path_, channel, model, read)
+    for where, parts in model.channels.items():
+        _channel(where, parts, model, read)
     read.lost += sorted(f"a network of another bus: {one}" for one in model.other_buses)
     if not read.messages:
         more = f"; not taken: {read.lost[0]}" if read.lost else ""
         raise ContentError(f"{names}: expected PDUs of Ethernet with a cycle, found none{more}")
     source = f"From the AUTOSAR system description {names}."
     decided = ["each PDU is a datagram of its own; a connection may collect several PDUs in one"]
+    if len(model.clusters) > 1 and network is None:
+        few = ", ".join(sorted(model.clusters)[: streams.MOST_NAMED])
+        decided.append(f"{len(model.clusters)} Ethernet clusters are one network: {few}")
     rate = scenario_text.rate(min(model.rates)) if len(model.rates) == 1 else streams.RATE
     return streams.scenario(paths[0].name, source, decided, read, network, rate)
 
@@ -103,8 +111,9 @@ def _keep(file: str, kind: str, element: ET.Element, names: tuple[str, ...], mod
     elif kind.endswith("-PDU"):
         model.pdus.setdefault(where, element)
     elif kind == "ETHERNET-PHYSICAL-CHANNEL":
-        model.channels[where] = element
+        model.channels.setdefault(where, []).append(element)
     elif kind == "ETHERNET-CLUSTER":
+        model.clusters.add(where)
         written = [(one.text or "").strip() for one in _all(element, "BAUDRATE")]
         model.rates |= {int(one) for one in written if _RATE.fullmatch(one)}
     elif kind.endswith("-CLUSTER"):
@@ -134,29 +143,40 @@ def _all(element: ET.Element, kind: str) -> Iterator[ET.Element]:
     return (one for one in element.iter() if local(one.tag) == kind)
 
 
-def _channel(where: str, channel: ET.Element, model: _Model, read: Read) -> None:
+def _channel(where: str, parts: Sequence[ET.Element], model: _Model, read: Read) -> None:
     """Takes the triggerings of a channel; those of one PDU with one sender are one message."""
-    ids = [_text(one, "VLAN-IDENTIFIER") for one in _all(channel, "VLAN")]
+    ids = [_text(one, "VLAN-IDENTIFIER") for part in parts for one in _all(part, "VLAN")]
     vlan = next((int(one) for one in ids if _WHOLE.fullmatch(one) and 0 < int(one) < 4095), None)
-    ends: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    pdus: dict[str, dict[str, dict[str, None]]] = {}
+    """The receivers of each sender of each PDU."""
+    single: dict[str, _Ends] = {}
     headed: set[str] = set()
-    for one in _all(channel, "PDU-TRIGGERING"):
+    for one in (one for part in parts for one in _all(part, "PDU-TRIGGERING")):
         pdu = _text(one, "I-PDU-REF")
-        senders, receivers = ends.setdefault(pdu, ({}, {}))
+        ends: _Ends = ({}, {})
         for ref in _all(one, "I-PDU-PORT-REF"):
             ecu, direction = model.ports.get((ref.text or "").strip(), ("", ""))
             if ecu:
-                (senders if direction == "OUT" else receivers)[ecu] = None
+                ends[direction != "OUT"][ecu] = None
+        if not all(ends):
+            # Senders and receivers that have triggerings of their own belong together.
+            alone = single.setdefault(pdu, ({}, {}))
+            for kept, found in zip(alone, ends, strict=True):
+                kept.update(found)
+            ends = alone
+        of_pdu = pdus.setdefault(pdu, {})
+        for sender in ends[0]:
+            of_pdu.setdefault(sender, {}).update(ends[1])
         if f"{where}/{_text(one, 'SHORT-NAME')}" in model.headed:
             headed.add(pdu)
-    for pdu, (senders, receivers) in ends.items():
-        _messages(pdu, model, (list(senders), list(receivers)), PDU_HEADER * (pdu in headed), vlan, read)
+    for pdu, of_pdu in pdus.items():
+        _messages(pdu, model, of_pdu, PDU_HEADER * (pdu in headed), vlan, read)
 
 
 def _messages(
-    path: str, model: _Model, ends: tuple[list[str], list[str]], header: int, vlan: int | None, read: Read
+    path: str, model: _Model, ends: dict[str, dict[str, None]], header: int, vlan: int | None, read: Read
 ) -> None:
-    """The messages of a PDU: one for each sender."""
+    """The messages of a PDU: one for each sender, with its receivers."""
     pdu = model.pdus.get(path)
     place = path if vlan is None else f"{path} of VLAN {vlan}"
     if pdu is None:
@@ -171,17 +191,17 @@ def _messages(
     if not _WHOLE.fullmatch(length) or int(length) > LARGEST_PDU:
         read.lost.append(f"{place}: {kind} with the length {length[:20] or 'nothing'}")
         return
-    senders, receivers = ends
-    if not senders or not receivers:
-        read.lost.append(f"{place}: no {'receiver' if senders else 'sender'} in these files")
-        return
+    if not ends:
+        read.lost.append(f"{place}: no sender in these files")
     if len(periods) > 1:
         read.lost.append(f"{place}: further cycles; the shortest one is taken")
-    for talker in senders:
+    for talker, receivers in ends.items():
         listeners = dict.fromkeys(one for one in receivers if one != talker)
         if listeners:
             name, octets = path.rpartition("/")[2], int(length) + header
             read.add(Message(name, talker, listeners, place, periods[0], octets, False, None, vlan, None))
+        else:
+            read.lost.append(f"{place}: no receiver of {talker} in these files")
 
 
 def _period_ns(timing: ET.Element) -> int | None:
