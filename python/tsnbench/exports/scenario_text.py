@@ -10,6 +10,8 @@ from fractions import Fraction
 
 LONGEST_NAME = 58
 """Characters of a name, so that a number behind it has room."""
+LONGEST_LINE = 8
+"""Entries of a list on one line."""
 RESERVED = {
     *("all", "bridges", "default", "record", "within", "gptp", "ptp", "none", "table"),
     *("true", "false", "null"),
@@ -80,6 +82,22 @@ def rate(bps: Fraction | int) -> str:
         if whole >= factor and whole % (factor // 100) == 0:
             return f"{float(Fraction(whole, factor)):.12g} {unit}"
     return f"{whole} bit/s"
+
+
+def one_line(text: str) -> str:
+    """A text on one line without characters that no terminal shows."""
+    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]", " ", text)
+    return " ".join(plain.split())
+
+
+def folded(begin: str, texts: Sequence[str], end: str = "") -> list[str]:
+    """A list of YAML on lines of eight entries, in a part of a network."""
+    if len(texts) <= LONGEST_LINE:
+        return [f"{begin}{', '.join(texts)}]{end}"]
+    lines = [
+        f"      {', '.join(texts[at : at + LONGEST_LINE])}," for at in range(0, len(texts), LONGEST_LINE)
+    ]
+    return [begin, *lines[:-1], f"{lines[-1].rstrip(',')}]{end}"]
 
 
 def flow(keys: Mapping[str, object]) -> str:

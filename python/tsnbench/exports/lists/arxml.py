@@ -74,7 +74,7 @@ def scenario(paths: Sequence[Path], network: streams.Network | None = None) -> s
     model = _Model()
     for path in paths:
         _read(path, model)
-    names = ", ".join(streams.one_line(path.name) for path in paths)
+    names = ", ".join(scenario_text.one_line(path.name) for path in paths)
     read = Read(names, rows=False)
     for where, parts in model.channels.items():
         _channel(where, parts, model, read)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +10,7 @@ from pathlib import Path
 from tsnbench.errors import ContentError
 from tsnbench.exports import scenario_text
 from tsnbench.exports.lists.messages import LARGEST_PAYLOAD, Message, Read
-from tsnbench.exports.scenario_text import Notes, duration, flow, listed, valid_name
+from tsnbench.exports.scenario_text import Notes, duration, flow, folded, listed, one_line, valid_name
 
 PERIODS = 10
 """The scenario lasts as many of the longest period, between these limits in ns."""
@@ -32,12 +31,6 @@ class Network:
     """Its lines in YAML, without their indent."""
     nodes: Collection[str]
     """The nodes that can talk and listen."""
-
-
-def one_line(text: str) -> str:
-    """A text on one line without characters that no terminal shows."""
-    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]", " ", text)
-    return " ".join(plain.split())
 
 
 def scenario(
@@ -114,19 +107,11 @@ class _Names:
         ends = list(self.found.values())
         return [
             f"bridges: [{SWITCH}]",
-            *_folded("stations: [", ends),
+            *folded("stations: [", ends),
             "links:",
             f"  rate: {self.rate}",
-            *(f"  {one}" for one in _folded("between: [", [f"{one} -- {SWITCH}" for one in ends])),
+            *folded("  between: [", [f"{one} -- {SWITCH}" for one in ends]),
         ]
-
-
-def _folded(begin: str, texts: list[str]) -> list[str]:
-    """A list of YAML on lines of eight entries."""
-    if len(texts) <= MOST_NAMED:
-        return [f"{begin}{', '.join(texts)}]"]
-    lines = [f"  {', '.join(texts[at : at + MOST_NAMED])}," for at in range(0, len(texts), MOST_NAMED)]
-    return [begin, *lines[:-1], lines[-1].rstrip(",") + "]"]
 
 
 def _decided(read: Read, names: _Names) -> list[str]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from tsnbench import foreign
 from tsnbench.errors import ContentError
-from tsnbench.exports.lists.drawings.drawing import BRIDGES, Drawing, Link, Node, one_line
-from tsnbench.exports.scenario_text import flow
+from tsnbench.exports.lists.drawings.drawing import BRIDGES, Drawing, Link, Node
+from tsnbench.exports.scenario_text import flow, one_line
 from tsnbench.foreign import Part, mapping_of, parse_yaml, shown
 
 LARGEST_FILE = 1 << 20
@@ -47,7 +47,7 @@ def read(path: Path) -> Topology:
     nodes = {str(name): mapping_of(one) for name, one in mapping_of(topology.get("nodes")).items()}
     if not nodes:
         raise ContentError(f"{path.name}: expected topology.nodes of containerlab, found none")
-    drawing = Drawing(f"From the topology {one_line([path.name])} of containerlab.", path.name)
+    drawing = Drawing(f"From the topology {one_line(path.name)} of containerlab.", path.name)
     kinds = {name: _kind(topology, own) for name, own in nodes.items()}
     for name, kind in kinds.items():
         drawing.add_node(name, Node(name, _told(name, kind)))
@@ -131,7 +131,7 @@ def _lab(
             ports.setdefault(node, {})[port] = port
     return "\n".join(
         [
-            f"# The containers of {one_line([file])}, as containerlab names them; for root on their machine.",
+            f"# The containers of {one_line(file)}, as containerlab names them; for root on their machine.",
             "hosts:",
             *(
                 f"  {node}: {flow({'ssh': f'netns://{begin}{node}', 'ports': flow(own)})}"

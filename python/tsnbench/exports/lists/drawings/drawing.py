@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -134,10 +133,3 @@ def rate_of(text: str) -> tuple[int | None, str]:
 
 def _fraction(text: str) -> Fraction:
     return Fraction(text.replace(",", ".")[:20])
-
-
-def one_line(texts: Iterable[str]) -> str:
-    """Texts on one line without characters that no terminal shows."""
-    return re.sub(
-        r"[^\S ]|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]", " ", " ".join(texts)
-    )

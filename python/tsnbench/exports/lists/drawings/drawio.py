@@ -18,8 +18,9 @@ from urllib.parse import unquote
 
 from tsnbench import foreign
 from tsnbench.errors import ContentError
-from tsnbench.exports.lists.drawings.drawing import BRIDGES, STATIONS, Drawing, Link, Node, one_line
+from tsnbench.exports.lists.drawings.drawing import BRIDGES, STATIONS, Drawing, Link, Node
 from tsnbench.exports.lists.drawings.places import Places
+from tsnbench.exports.scenario_text import one_line
 from tsnbench.foreign import parse_xml
 
 LARGEST_FILE = 1 << 24
@@ -77,8 +78,8 @@ def read(path: Path, page: str | None = None) -> Drawing:
         raise ContentError(
             f"{path.name}: expected <mxfile> or <mxGraphModel> of draw.io, found <{root.tag[:40]}>"
         )
-    title = f", page {one_line([name])}" if name else ""
-    drawing = Drawing(f"From the drawing {one_line([path.name])} of draw.io{title}.", path.name)
+    title = f", page {one_line(name)}" if name else ""
+    drawing = Drawing(f"From the drawing {one_line(path.name)} of draw.io{title}.", path.name)
     cells = [one for one in map(_cell, model.iterfind("root/*")) if one is not None]
     every = {one.key or f"cell {number}": one for number, one in enumerate(cells)}
     _network(_visible(every, drawing), drawing)
@@ -267,7 +268,7 @@ def _shape(cell: _Cell) -> str:
 def _label(cell: _Cell) -> str:
     """The label without addresses, or the name of the shape."""
     words = [one for one in cell.lines if not _ADDRESS.fullmatch(one)]
-    return one_line(words).strip()[:200] or _shape(cell).rpartition(".")[2].strip() or "unnamed"
+    return one_line(" ".join(words))[:200] or _shape(cell).rpartition(".")[2].strip() or "unnamed"
 
 
 def _told(attributes: dict[str, str]) -> str:

@@ -17,8 +17,8 @@ from tsnbench.exports.lists.drawings.drawing import (
     Drawing,
     Link,
     Node,
-    one_line,
 )
+from tsnbench.exports.scenario_text import one_line
 from tsnbench.foreign import local, parse_xml
 
 LARGEST_FILE = 1 << 24
@@ -63,7 +63,7 @@ def read(path: Path) -> Drawing:
     if local(root.tag) != "graphml":
         raise ContentError(f"{path.name}: expected <graphml>, found <{local(root.tag)[:40]}>")
     keys = _Keys(root)
-    drawing = Drawing(f"From {one_line([path.name])} in GraphML.", path.name)
+    drawing = Drawing(f"From {one_line(path.name)} in GraphML.", path.name)
     all_nodes = {key: node for element in root.iter() for key, node in _nodes(element, keys)}
     joined = 0
     linked: dict[tuple[str, str], list[Link]] = {}
@@ -127,7 +127,7 @@ def _nodes(element: ET.Element, keys: _Keys) -> Iterator[tuple[str, Node]]:
                 node.label = (inner.text or "").strip()
             elif kind in _SHAPES:
                 node.shape = f"{node.shape} {inner.get('configuration') or inner.get('type') or ''}"[:200]
-    node.label = " ".join(one_line([node.label or key]).split())[:200]
+    node.label = one_line(node.label or key)[:200]
     yield key, node
 
 

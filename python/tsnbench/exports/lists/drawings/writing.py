@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tsnbench.errors import ContentError
 from tsnbench.exports import scenario_text
-from tsnbench.exports.lists.drawings.drawing import BRIDGES, STATIONS, Drawing, Node, one_line
-from tsnbench.exports.scenario_text import Notes, flow, rate, valid_name
+from tsnbench.exports.lists.drawings.drawing import BRIDGES, STATIONS, Drawing, Node
+from tsnbench.exports.scenario_text import Notes, flow, folded, one_line, rate, valid_name
 
 RATE = "1 Gbit/s"
 MOST_LOST = 1000
@@ -39,12 +39,12 @@ def scenario(drawing: Drawing) -> str:
     }
     network = [
         f"rate: {RATE}",
-        *(line for kind, found in kinds.items() if found for line in _folded(f"{kind}s: [", found)),
+        *(line for kind, found in kinds.items() if found for line in folded(f"{kind}s: [", found)),
         "links:",
         *_links(drawing, names),
     ]
     decided = [*drawing.decided[:MOST_LOST], *why]
-    source = [drawing.source, "Decided here:", *(f"  {one_line([one])}" for one in decided)]
+    source = [drawing.source, "Decided here:", *(f"  {one_line(one)}" for one in decided)]
     if len(drawing.decided) > MOST_LOST:
         source.append(f"  and {len(drawing.decided) - MOST_LOST} more")
     unrated = sum(one.rate_bps is None for one in drawing.links)
@@ -53,7 +53,7 @@ def scenario(drawing: Drawing) -> str:
     source.append("  the drawing has no streams; the stream `example` shows how one is written")
     if drawing.lost:
         source.append("Not taken:")
-        lost = Counter(one_line([one]) for one in drawing.lost)
+        lost = Counter(one_line(one) for one in drawing.lost)
         told = (f"{one} ({times} times)" if times > 1 else one for one, times in lost.items())
         source += [f"  {one}" for one in islice(told, MOST_LOST)]
         if len(lost) > MOST_LOST:
@@ -84,7 +84,7 @@ def _roles(drawing: Drawing, count: dict[str, int]) -> tuple[dict[str, str], lis
     for key, node in drawing.nodes.items():
         role, reason = _role(node, count[key])
         roles[key] = role
-        why.setdefault(f"{role}s by their {reason}", []).append(one_line([node.label]))
+        why.setdefault(f"{role}s by their {reason}", []).append(one_line(node.label))
     if _example(drawing, roles) is None:
         roles = dict.fromkeys(roles, "host")
         why["no two end stations have a path between them; all nodes are hosts, which also forward"] = []
@@ -141,15 +141,7 @@ def _links(drawing: Drawing, names: dict[str, str]) -> Iterator[str]:
         if single and bps is None and mm is None:
             yield from (f"  - {pair}" for pair in single)
         elif single:
-            yield from _folded(f"  - {flow(keys)[:-1]}, between: [", single, "}")
-
-
-def _folded(begin: str, texts: list[str], end: str = "") -> list[str]:
-    """A list of YAML on lines of eight entries."""
-    if len(texts) <= MOST_NAMED:
-        return [f"{begin}{', '.join(texts)}]{end}"]
-    lines = [f"      {', '.join(texts[at : at + MOST_NAMED])}," for at in range(0, len(texts), MOST_NAMED)]
-    return [begin, *lines[:-1], f"{lines[-1].rstrip(',')}]{end}"]
+            yield from folded(f"  - {flow(keys)[:-1]}, between: [", single, "}")
 
 
 def _few(names: list[str]) -> str:

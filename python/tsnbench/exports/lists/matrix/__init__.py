@@ -13,6 +13,7 @@ from tsnbench.exports.lists.matrix import columns, sheets
 from tsnbench.exports.lists.matrix.columns import Columns
 from tsnbench.exports.lists.matrix.messages import messages
 from tsnbench.exports.lists.matrix.sheets import Book
+from tsnbench.exports.scenario_text import one_line
 
 __all__ = ["book_of", "columns_of", "proposed", "scenario"]
 
@@ -50,7 +51,7 @@ def scenario(book: Book, said: Columns, network: streams.Network | None = None) 
     Raises:
         ContentError: with the place, what was expected and what was found.
     """
-    source = f"From the communication matrix {streams.one_line(book.file)}."
+    source = f"From the communication matrix {one_line(book.file)}."
     taken = [one for one in book.sheets if not said.sheets or one.name in said.sheets]
     decided = [one for one in (book.decided, *(told for sheet in taken for told in sheet.told)) if one]
     return streams.scenario(book.file, source, decided, messages(book, said), network)
