@@ -74,7 +74,9 @@ fn a_held_frame_waits_for_two_releases() {
     // A lower frame may begin with a release and be interrupted for all of its window; in the next one, its rest counts whole.
     let behind = held(1, FULL, (0, 0), open, true);
     assert_eq!(behind, 100_000_000 + wire(1_522) + 24 * 8_000 + passes);
-    // A frame of 123 octets is not cut.
+    // A frame of 123 octets is not cut, also where others are.
+    let behind = held(1, 123, (0, 0), open, true);
+    assert_eq!(behind, 100_000_000 + wire(1_522) + 24 * 8_000 + last_bit(123));
     assert_eq!(held(0, 123, (0, 0), open, false), 50_000_001 + gap_and_continuation + last_bit(123));
 }
 

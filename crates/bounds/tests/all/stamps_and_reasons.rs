@@ -519,3 +519,47 @@ fn paths_in_turn_are_recognised_by_the_entries_behind_one_node() {
     assert!(!twice(&[(0, (0, 20_000)), (1, (0, 5_000)), (4, (5_000, 20_000))]));
     assert!(twice(&[(1, (0, 10_000)), (4, (0, 10_000)), (0, (10_000, 20_000))]));
 }
+
+/// Two links lead to a third one of the same rate. A stream without a limit is the reason unless the others send more than
+/// the class is guaranteed: 4,000 bit in 4 us are just as much.
+#[test]
+fn a_stream_without_a_limit_is_blamed_unless_the_others_are_too_much() {
+    let reason = |period_ns: u64| {
+        let mut net = Net::new(1_000_000);
+        let nodes = ["a", "d", "e", "b", "c"].map(|name| net.node(name, 0));
+        let [.., b, c] = nodes;
+        for node in nodes[..3].iter().chain([&c]) {
+            net.link(*node, b, GIGABIT, 0);
+        }
+        for (name, from) in [("one", nodes[0]), ("other", nodes[1])] {
+            net.stream(name, &[from, b, c], 5, periodic(period_ns, 0), frame(480));
+        }
+        let any = Pattern::Poisson { mean_interval_ps: 1_000_000 };
+        net.stream("any", &[nodes[2], b, c], 5, any, frame(480));
+        net.plan.check().unwrap();
+        bounds(&net.plan).flows[0].hops[1].reason.clone()
+    };
+    assert_eq!(reason(8_000), Some(Reason::UnboundedArrivals { stream: "any".into() }));
+    assert_eq!(
+        reason(7_999),
+        Some(Reason::Overload { coming_bps: 2_000_125_016, served_bps: GIGABIT as i64 })
+    );
+}
+
+/// A stream of 200 Mbit/s and what a link of 800 Mbit/s lets pass of another one leave nothing to a lower class: the reason
+/// is the second one.
+#[test]
+fn of_a_higher_class_the_stream_without_a_limit_is_blamed() {
+    let mut net = Net::new(1_000_000);
+    let [a, d, e, b, c] = ["a", "d", "e", "b", "c"].map(|name| net.node(name, 0));
+    for (node, rate) in [(a, GIGABIT), (d, GIGABIT), (e, 800_000_000), (c, GIGABIT)] {
+        net.link(node, b, rate, 0);
+    }
+    net.stream("one", &[a, b, c], 6, periodic(20_000, 0), frame(480));
+    net.stream("any", &[e, b, c], 6, Pattern::Poisson { mean_interval_ps: 1_000_000 }, frame(480));
+    net.stream("low", &[d, b, c], 5, periodic(1_000_000, 0), frame(480));
+    net.plan.check().unwrap();
+    let why = Reason::UnboundedArrivals { stream: "any".into() };
+    let reason = Reason::HigherClass { class: 6, why: Some(Box::new(why)) };
+    assert_eq!(bounds(&net.plan).flows[2].hops[1].reason, Some(reason));
+}
