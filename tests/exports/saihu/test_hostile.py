@@ -41,6 +41,12 @@ RATES = "flows: f0: arrival_curve.rates: expected a number of 0 or more, alone o
 BURSTS = "flows: f0: arrival_curve.bursts: expected a number of 0 or more, alone or with a unit (50B), found "
 WRONG: list[tuple[str, object, str]] = [
     ("network", [], "network: expected an object, found a list"),
+    (
+        "network.multiplexing",
+        "ARBITRARY",
+        "network: multiplexing: expected FIFO, as bounds of FIFO servers do not hold for another order, "
+        "found ARBITRARY",
+    ),
     ("network.rate_unit", "us", "rate_unit: expected a unit such as Mbps, found us"),
     ("flows", [], "flows: expected a list of 1 to 10000 objects, found 0"),
     ("flows", "f0", "flows: expected a list of 1 to 10000 objects, found f0"),
@@ -108,6 +114,10 @@ def test_a_text_that_is_no_network(text: str) -> None:
 
 
 MARKED = {
+    ("FIFO+IS", "ARBITRARY+IS"): "line.xml:2: <network> technology: expected FIFO, as bounds of FIFO servers do "
+    "not hold for another order, found ARBITRARY+IS+PK",
+    ("FIFO+IS", "FIFO+REG+IS"): "<network> technology: expected some of CEIL, FIFO, IS, MOH, PK, TDMI, "
+    "found REG",
     (
         'lb-burst="1kB"',
         'lb-burst="1"',

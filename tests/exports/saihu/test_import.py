@@ -179,7 +179,7 @@ def test_flows_without_packets() -> None:
 
 def test_everything_that_is_not_said_has_its_line() -> None:
     made = network([("a", "b"), ("b",)], min_packet_length=64, deadline="1ms")
-    made["network"] |= {"multiplexing": "ARBITRARY", "colour": "blue"}
+    made["network"] |= {"multiplexing": "FIFO", "colour": "blue"}
     made["servers"] += [{"name": "idle", "service_curve": {"latencies": [0], "rates": [1]}}]
     made["flows"][1]["arrival_curve"] = {"bursts": [9000, 1000], "rates": ["1kbps", "1Mbps"]}
     made["servers"][1]["service_curve"] = {"latencies": [50, 5], "rates": [90, 80]}
@@ -193,7 +193,6 @@ def test_everything_that_is_not_said_has_its_line() -> None:
     assert sorted(said) == sorted(
         [
             "the key colour: network (line 2)",
-            "multiplexing other than FIFO (servers here are FIFO, and so are the bounds): network (line 2)",
             f"further parts of a service curve (the one with the shortest latency holds alone): b (line {b})",
             f"the key deadline: f0 (line {f0}), f1 (line {f1})",
             "least packets (frames of a stream have the size of its largest): "
@@ -231,7 +230,7 @@ def test_servers_that_cannot_be_ports_of_one_node_are_joined_by_a_fast_link() ->
 
 XML = """\
 <elements>
-  <network name="line" technology="FIFO+IS+PK+REG" transmission-capacity="1Gbps"/>
+  <network name="line" technology="FIFO+IS+PK" transmission-capacity="1Gbps"/>
   <station name="a"/>
   <station name="b" service-rate="200Mbps"/>
   <switch name="s" service-latency="10us" service-rate="40Mbps" colour="red"/>
@@ -274,7 +273,6 @@ def test_a_physical_network() -> None:
         "#   packets without a length are as large as the burst: y",
         "#   links without a flow: z -> s (line 10)",
         "#   the attribute colour of <switch>: s (line 5)",
-        "#   the technology REG: network (line 2)",
     ]
     assert planned(text).document["name"] == "line"
 

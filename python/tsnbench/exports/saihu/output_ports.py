@@ -28,7 +28,7 @@ _PARTS = {"network", "flows", "servers", "adjacency_matrix"}
 SMALLER = "least packets (frames of a stream have the size of its largest)"
 FURTHER_BUCKETS = "further token buckets of an arrival curve (the one with the smallest burst holds alone)"
 FURTHER_SERVERS = "further parts of a service curve (the one with the shortest latency holds alone)"
-ARBITRARY = "multiplexing other than FIFO (servers here are FIFO, and so are the bounds)"
+FIFO = "expected FIFO, as bounds of FIFO servers do not hold for another order, found"
 
 
 class Part(dict[str, object]):
@@ -156,8 +156,9 @@ def read(file: str, text: str) -> Model:
     reader = _Reader(file, model, network)
     reader.unknown(root, _PARTS, "the file")
     reader.unknown(network, _NETWORK, "network")
-    if shown(network.get("multiplexing", "FIFO")).upper() != "FIFO":
-        model.lost.add(ARBITRARY, f"network (line {network.line})")
+    order = shown(network.get("multiplexing", "FIFO"))
+    if order.upper() != "FIFO":
+        raise ContentError(f"{reader.place(network, 'network: ')}multiplexing: {FIFO} {order}")
     servers = _named(reader, root, "servers")
     numbers = {name: number for number, name in enumerate(servers)}
     model.servers = [_server(reader, name, part) for name, part in servers.items()]

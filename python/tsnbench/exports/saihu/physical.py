@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,10 +12,10 @@ from xml.parsers import expat
 
 from tsnbench.errors import ContentError
 from tsnbench.exports.saihu.model import MOST, Flow, Model, Server
-from tsnbench.exports.saihu.output_ports import ARBITRARY, SMALLER, shown
+from tsnbench.exports.saihu.output_ports import FIFO, SMALLER, shown
 from tsnbench.exports.saihu.quantities import EXAMPLES, Dimension, quantity
 
-_OPTIONS = {"FIFO", "ARBITRARY", "IS", "PK", "CEIL", "MOH", "TDMI"}
+_OPTIONS = {"FIFO", "IS", "PK", "CEIL", "MOH", "TDMI"}
 """What is taken, and options of xTFA that change how it computes and not what the network does."""
 _SERVICE = {"service-latency", "service-rate", "transmission-capacity"}
 _KNOWN = {
@@ -90,7 +91,7 @@ class _Reader:
             raise ContentError(f"{file}: expected one <network>, found {len(self.of['network'])}")
         self.network = self.of["network"][0]
         technology = self.network.attributes.get("technology", "FIFO")
-        self.technology = [one for one in technology.replace(":", "+").replace("/", "+").split("+") if one]
+        self.technology = [one for one in re.split(r"[+:/\s]+", technology) if one]
         name = shown(self.network.attributes.get("name", "saihu"))
         self.model = Model(name, file, "PK" in self.technology)
 
@@ -120,6 +121,19 @@ class _Reader:
                 return self.quantity(one, key, one.attributes[key], dimension)
         return None
 
+    def check_technology(self) -> None:
+        """Refuses what delays frames in another way than FIFO servers do: another order, regulators.
+
+        Raises:
+            ContentError: with the line, and the technology.
+        """
+        where = f"{self.place(self.network)}technology: "
+        if "FIFO" not in self.technology:
+            raise ContentError(f"{where}{FIFO} {shown('+'.join(self.technology))}")
+        for option in self.technology:
+            if option not in _OPTIONS:
+                raise ContentError(f"{where}expected some of {', '.join(sorted(_OPTIONS))}, found {shown(option)}")
+
     def tell_unknown(self) -> None:
         """Notes every attribute and element that the scenario does not express."""
         for tag, found in self.of.items():
@@ -131,11 +145,6 @@ class _Reader:
                     continue
                 for key in one.attributes.keys() - known:
                     self.model.lost.add(f"the attribute {shown(key)} of <{tag}>", who)
-        for option in dict.fromkeys(self.technology):
-            if option not in _OPTIONS:
-                self.model.lost.add(f"the technology {shown(option)}", f"network (line {self.network.line})")
-        if "FIFO" not in self.technology:
-            self.model.lost.add(ARBITRARY, f"network (line {self.network.line})")
 
 
 def read(file: str, text: str) -> Model:
@@ -145,6 +154,7 @@ def read(file: str, text: str) -> Model:
         ContentError: with the line, what was expected and what was found.
     """
     reader = _Reader(file, elements(file, text))
+    reader.check_technology()
     model = reader.model
     nodes = _nodes(reader)
     links = _links(reader, nodes)
