@@ -138,6 +138,8 @@ MARKED = {
     ('<path node="s"/><path node="z"/>', ""): "<target> x: expected a path of two or more nodes",
     ("<target", "<aim"): "<flow> x: expected a <target>, found none",
     ('service-rate="40Mbps" colour', "colour"): "",
+    ('transmission-capacity="100Mbps"', 'transmission-capacity="0Mbps"'): "line.xml:9: <link> s -> z: "
+    "capacity: expected 1000000 bit/s to 1 Tbit/s, found 0",
     ("<network", "<net"): "expected one <network>, found 0",
 }
 

@@ -144,7 +144,7 @@ def test_a_link_without_a_capacity_has_the_highest_service_rate() -> None:
     [
         (100, 50, "10 times", "{burst: 1000 B, rate: 10 Mbit/s}, phy: 500 B"),
         (90_000, 9_000, "1/10 of", "{burst: 9000 B, rate: 100 kbit/s}, phy: 900 B"),
-        (10, 50, "10 times", "{burst: 100 B, rate: 10 Mbit/s}, phy: 100 B"),
+        (10, 50, "10 times", "{burst: 500 B, rate: 10 Mbit/s}, phy: 500 B"),
         ("1001b", "1001b", "", "{burst: 126 B, rate: 1 Mbit/s}, phy: 126 B"),
     ],
 )
@@ -163,6 +163,19 @@ def test_packets_that_no_power_makes_frames_are_padded() -> None:
         "#   packets below 84 octets on the wire are frames of 84, which bursts hold: f0",
         "f0: {from: a, to: end-a, arrivals: {burst: 84 B, rate: 1 Mbit/s}, phy: 84 B}",
         "f1: {from: a, to: end-a, arrivals: {burst: 1000 B, rate: 1 Mbit/s}, phy: 1000 B}",
+    ]
+
+
+def test_a_burst_holds_a_packet() -> None:
+    """5 us and a whole packet of 1,500 octets at 80 Mbit/s, though the file's burst is 200 octets."""
+    made = network([("a",)], burst=200, max_packet_length=1500)
+    text = scenario("n.json", written(made))
+    assert "#   bursts below the largest packet hold one: f0" in text.splitlines()
+    assert [one["release_upper_ps"] for one in bounds(planned(text))["flows"]] == [155_000_000]
+    made["network"]["packetizer"] = False
+    assert lines(made, "f0", "#   packets") == [
+        "#   packets that exceed their burst have its length: f0",
+        "f0: {from: a, to: end-a, arrivals: {burst: 200 B, rate: 1 Mbit/s}, phy: 200 B}",
     ]
 
 

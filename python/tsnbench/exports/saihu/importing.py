@@ -75,7 +75,12 @@ def _tell_packets(whole: Scaled) -> None:
             what = "as large as the burst" if model.packetizer else "the smallest of Ethernet"
             model.decided.add(f"packets without a length are {what}", output_ports.shown(one.name))
         elif one.largest > one.burst:
-            model.decided.add("packets that exceed their burst have its length", output_ports.shown(one.name))
+            what = (
+                "bursts below the largest packet hold one"
+                if model.packetizer
+                else "packets that exceed their burst have its length"
+            )
+            model.decided.add(what, output_ports.shown(one.name))
 
 
 def _duration_ns(whole: Scaled) -> int:

@@ -218,7 +218,7 @@ def _server(reader: _Reader, node: Element, link: Element) -> Server:
             f"{reader.place(link)}service-rate: expected one beside service-latency, found none"
         )
     name = f"{link.attributes['from']} -> {link.attributes['to']}"
-    return Server(name, reader.place(link, name), rate, latency or Fraction(0), capacity or rate)
+    return Server(name, reader.place(link, name), rate, latency or Fraction(0), rate if capacity is None else capacity)
 
 
 def _flow(

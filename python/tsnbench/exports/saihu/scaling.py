@@ -37,20 +37,19 @@ class Scaled:
     """Whether packets that are smaller than the smallest frame become such frames, and bursts hold them."""
 
     def packet(self, flow: Flow) -> int:
-        """Octets of the largest packet that fits the burst; without packets, of the smallest frame."""
-        if flow.largest is None and not self.model.packetizer:
-            return SMALLEST
-        octets = self._octets(min(flow.burst if flow.largest is None else flow.largest, flow.burst))
-        return octets if self.model.packetizer else min(octets, LARGEST)
+        """Octets of the largest packet; in fluid networks of the largest frame that fits the burst."""
+        if self.model.packetizer:
+            return self._octets(flow.burst if flow.largest is None else flow.largest)
+        return SMALLEST if flow.largest is None else min(self._octets(min(flow.largest, flow.burst)), LARGEST)
 
     def frame(self, flow: Flow) -> int:
         """Octets of the frames on the wire."""
         return max(SMALLEST, self.packet(flow)) if self.padded else self.packet(flow)
 
     def burst(self, flow: Flow) -> int:
-        """Octets."""
+        """Octets; a packet is released as a whole, so a burst holds one."""
         octets = self._octets(flow.burst)
-        return max(self.frame(flow), octets) if self.padded else octets
+        return max(self.frame(flow), octets) if self.padded or self.model.packetizer else octets
 
     def flow_rate(self, flow: Flow) -> int:
         return max(1, ceil(self._scaled(flow.rate)))
