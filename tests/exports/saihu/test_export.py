@@ -138,6 +138,14 @@ def test_what_no_server_describes_is_refused_with_its_reason(more: str) -> None:
     assert REFUSED[more] in notes[0]
 
 
+def test_frames_that_wait_for_a_varying_time_may_follow_each_other_at_once() -> None:
+    """What leaves such a bridge may be faster than the link to it, which Saihu takes for the fastest."""
+    head = HEAD.replace("processing: 3 us", "processing: {least: 0 us, most: 400 us}")
+    done = export(document_of(head + "  x: {from: a, to: c, pcp: 3, period: 1 ms, phy: 1000 B}\n"), ["saihu"])
+    assert list(done.files) == ["notes.txt"]
+    assert "a node whose processing time varies is on their path" in str(done.notes[0])
+
+
 def test_bounds_of_the_file_are_no_less_than_those_of_the_plan() -> None:
     """The file as a scenario, analysed by tsnbench: a server instead of each port and class."""
     streams = (

@@ -28,7 +28,7 @@ from tsnbench.plan.sizes import PHY_OVERHEAD
 from tsnbench.plan.streams.paths import path_to
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import Node, Stream
+    from tsnbench.plan.types import Stream
 
 Queue = tuple[int, int]
 """A port and a traffic class; 0 where a server serves all classes."""
@@ -149,6 +149,9 @@ def _other_path(network: Network, stream: Stream, policed: set[int]) -> str | No
         return "software of hosts is on their path"
     if passed & policed:
         return "filters are on their path"
+    if any("further" in network.nodes[node] for node in passed):
+        # Frames can leave the node closer to each other than its link let them arrive.
+        return "a node whose processing time varies is on their path"
     if any("cut_through_octets" in network.nodes[node] for node in passed):
         return "a node that cuts through is on their path"
     for key, words in (
@@ -269,20 +272,12 @@ def _server(
         latency = Fraction(lower * 8 * 10**9, rate)
     latency += Fraction(port["propagation_ps"], 1000)
     if network.forwards(far):
-        latency += _processing_ns(network.nodes[far])
+        latency += network.nodes[far]["processing_ns"]
     return {
         "name": name,
         "service_curve": {"latencies": [ceil(latency) or NO_LATENCY_NS], "rates": [rate]},
         "capacity": port["rate_bps"],
     }
-
-
-def _processing_ns(node: Node) -> int:
-    further = node.get("further")
-    if further is None:
-        return node["processing_ns"]
-    most = further["up_to_ns"] if further["kind"] == "uniform" else max(further["values_ns"])
-    return node["processing_ns"] + most
 
 
 def _longest(network: Network) -> dict[Queue, int]:
