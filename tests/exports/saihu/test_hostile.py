@@ -114,8 +114,8 @@ def test_a_text_that_is_no_network(text: str) -> None:
 
 
 MARKED = {
-    ("FIFO+IS", "ARBITRARY+IS"): "line.xml:2: <network> technology: expected FIFO, as bounds of FIFO servers do "
-    "not hold for another order, found ARBITRARY+IS+PK",
+    ("FIFO+IS", "ARBITRARY+IS"): "line.xml:2: <network> technology: expected FIFO, as bounds of FIFO "
+    "servers do not hold for another order, found ARBITRARY+IS+PK",
     ("FIFO+IS", "FIFO+REG+IS"): "<network> technology: expected some of CEIL, FIFO, IS, MOH, PK, TDMI, "
     "found REG",
     (

@@ -166,6 +166,22 @@ def test_packets_that_no_power_makes_frames_are_padded() -> None:
     ]
 
 
+def test_smaller_packets_can_take_longer_and_the_scenario_says_so() -> None:
+    """Two flows meet a third. Their buckets gain 763 octets on the first hop: some packets of 150 octets,
+    and none of 1,500."""
+    upper = []
+    for length in (1500, 150):
+        made = network([("a", "c"), ("a", "c"), ("b", "c")], burst=1500, max_packet_length=1500)
+        for flow in made["flows"]:
+            flow["arrival_curve"]["rates"] = [20]
+        for flow in made["flows"][:2]:
+            flow["max_packet_length"] = length
+        text = scenario("n.json", written(made))
+        assert "# All frames of a stream have one size: its bounds need not hold for smaller packets." in text
+        upper.append(bounds(planned(text))["flows"][0]["release_upper_ps"] or 0)
+    assert [round(one / 10**6) for one in upper] == [646, 766]
+
+
 def test_a_burst_holds_a_packet() -> None:
     """5 us and a whole packet of 1,500 octets at 80 Mbit/s, though the file's burst is 200 octets."""
     made = network([("a",)], burst=200, max_packet_length=1500)
@@ -208,8 +224,6 @@ def test_everything_that_is_not_said_has_its_line() -> None:
             "the key colour: network (line 2)",
             f"further parts of a service curve (the one with the shortest latency holds alone): b (line {b})",
             f"the key deadline: f0 (line {f0}), f1 (line {f1})",
-            "least packets (frames of a stream have the size of its largest): "
-            f"f0 (line {f0}), f1 (line {f1})",
             "further token buckets of an arrival curve (the one with the smallest burst holds alone): "
             f"f1 (line {f1})",
             "servers without a flow: idle",

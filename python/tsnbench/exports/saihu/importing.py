@@ -48,7 +48,10 @@ def scenario(file: str, text: str) -> str:
 
 def _source(whole: Scaled) -> list[str]:
     """The comments about the origin."""
-    lines = [f"From {whole.model.file}, a network of Saihu. Its links and servers have no queue limits."]
+    lines = [
+        f"From {whole.model.file}, a network of Saihu. Its links and servers have no queue limits.",
+        "All frames of a stream have one size: its bounds need not hold for smaller packets.",
+    ]
     if whole.power:
         # The times of the network stay as they are.
         by = f"{10**whole.power:,} times" if whole.power > 0 else f"1/{10**-whole.power:,} of"

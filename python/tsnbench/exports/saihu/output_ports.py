@@ -25,7 +25,6 @@ _FLOW = {
 }  # fmt: skip
 _SERVER = {"name", "service_curve", "capacity", "time_unit", "data_unit", "rate_unit", "id"}
 _PARTS = {"network", "flows", "servers", "adjacency_matrix"}
-SMALLER = "least packets (frames of a stream have the size of its largest)"
 FURTHER_BUCKETS = "further token buckets of an arrival curve (the one with the smallest burst holds alone)"
 FURTHER_SERVERS = "further parts of a service curve (the one with the shortest latency holds alone)"
 FIFO = "expected FIFO, as bounds of FIFO servers do not hold for another order, found"
@@ -212,8 +211,6 @@ def _flow(reader: _Reader, name: str, part: Part, numbers: dict[str, int]) -> Fl
     buckets = reader.curve(part, path, "arrival_curve", "bursts", "data")
     if len(buckets) > 1:
         reader.model.lost.add(FURTHER_BUCKETS, f"{shown(name)} (line {part.line})")
-    if part.get("min_packet_length", reader.network.get("min_packet_length")) is not None:
-        reader.model.lost.add(SMALLER, f"{shown(name)} (line {part.line})")
     largest = part.get("max_packet_length", reader.network.get("max_packet_length"))
     further = part.get("multicast") or []
     if not isinstance(further, list) or not all(isinstance(one, Part) for one in further):

@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from tsnbench.errors import ContentError
 from tsnbench.exports.saihu.model import MOST, Flow, Model, Server
-from tsnbench.exports.saihu.output_ports import FIFO, SMALLER, shown
+from tsnbench.exports.saihu.output_ports import FIFO, shown
 from tsnbench.exports.saihu.quantities import EXAMPLES, Dimension, quantity
 
 _OPTIONS = {"FIFO", "IS", "PK", "CEIL", "MOH", "TDMI"}
@@ -132,7 +132,8 @@ class _Reader:
             raise ContentError(f"{where}{FIFO} {shown('+'.join(self.technology))}")
         for option in self.technology:
             if option not in _OPTIONS:
-                raise ContentError(f"{where}expected some of {', '.join(sorted(_OPTIONS))}, found {shown(option)}")
+                known = ", ".join(sorted(_OPTIONS))
+                raise ContentError(f"{where}expected some of {known}, found {shown(option)}")
 
     def tell_unknown(self) -> None:
         """Notes every attribute and element that the scenario does not express."""
@@ -213,12 +214,14 @@ def _server(reader: _Reader, node: Element, link: Element) -> Server:
     rate = reader.optional(own, "service-rate", "rate")
     latency = reader.optional(own, "service-latency", "time")
     capacity = reader.optional([*own, reader.network], "transmission-capacity", "rate")
+    if capacity is None:
+        capacity = rate
     if rate is None and latency is not None:
         raise ContentError(
             f"{reader.place(link)}service-rate: expected one beside service-latency, found none"
         )
     name = f"{link.attributes['from']} -> {link.attributes['to']}"
-    return Server(name, reader.place(link, name), rate, latency or Fraction(0), rate if capacity is None else capacity)
+    return Server(name, reader.place(link, name), rate, latency or Fraction(0), capacity)
 
 
 def _flow(
@@ -254,8 +257,6 @@ def _flow(
                 f"found {shown(' '.join(passed))}"
             )
         paths.append(tuple(used[pair] for pair in pairwise(passed)))
-    if reader.optional([element, reader.network], "minimum-packet-size", "data") is not None:
-        reader.model.lost.add(SMALLER, f"{shown(name)} (line {element.line})")
     return Flow(
         name,
         reader.place(element, name),
