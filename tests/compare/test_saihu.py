@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_one_row_for_each_flow_that_both_have(folder: Path) -> None:
+def test_one_row_for_each_flow(folder: Path) -> None:
     """The greatest bound of all listeners and paths; times in ns."""
     (one,) = read_scenario(SCENARIO, "two.yaml")
     ours: dict[str, list[int | None]] = {}
@@ -52,7 +52,7 @@ def test_one_row_for_each_flow_that_both_have(folder: Path) -> None:
         ours.setdefault(flow["stream"][0], []).append(flow["release_upper_ps"])
     found = json.loads(tsnbench("compare", "two.yaml", "two_data.json", "--json", cwd=folder).stdout)
     assert found["tools"] == ["xTFA_TFA", "Panco_PLP"]
-    x, y, z = found["flows"]
+    x, y, z, other = found["flows"]
     assert (x["flow"], x["theirs_ns"]) == ("x", {"xTFA_TFA": 1_000_000.0, "Panco_PLP": 250_000.0})
     assert x["upper_ns"] == max(upper or 0 for upper in ours["x"]) / 1000
     assert x["ratio"] == x["upper_ns"] / 250_000
@@ -60,6 +60,22 @@ def test_one_row_for_each_flow_that_both_have(folder: Path) -> None:
     assert y["upper_ns"] == max(upper or 0 for upper in ours["y"]) / 1000
     assert len(ours["y"]) == 2
     assert (z["theirs_ns"], z["ratio"]) == ({}, None)
+    assert other == {
+        "flow": "other",
+        "upper_ns": None,
+        "reason": "no stream of the Plan has this name",
+        "theirs_ns": {"xTFA_TFA": 1000.0},
+        "ratio": None,
+    }
+
+
+def test_a_stream_without_results_has_its_row(folder: Path) -> None:
+    flows = {"x": RESULTS["flow_e2e_delay"]["x"]}
+    (folder / "two_data.json").write_text(json.dumps({**RESULTS, "flow_e2e_delay": flows}), encoding="utf-8")
+    found = json.loads(tsnbench("compare", "two.yaml", "two_data.json", "--json", cwd=folder).stdout)
+    assert [(one["flow"], one["ratio"] is None) for one in found["flows"]] == [
+        ("x", False), ("y", True), ("z", True),
+    ]  # fmt: skip
 
 
 def test_the_table_and_its_last_line(folder: Path) -> None:
@@ -67,7 +83,10 @@ def test_the_table_and_its_last_line(folder: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert [line.split()[0] for line in lines if line[:2] in ("x ", "y ", "z ")] == ["x", "y", "z"]
-    assert lines[-1].startswith("tsnbench's bound is at most each other one in ")
+    said = lines[next(place for place, line in enumerate(lines) if line.startswith("tsnbench's bound")) :]
+    words = " ".join(said)
+    assert " of 2 flows; in the median " in words
+    assert "; flows without a bound on both sides: 2 It holds for frames of the Plan's sizes; " in words
 
 
 def test_a_plan_and_a_run_are_compared_as_a_scenario_is(folder: Path) -> None:
@@ -84,7 +103,7 @@ def test_a_plan_and_a_run_are_compared_as_a_scenario_is(folder: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(texts[0])))
     assert [(row["stream"], row["run"]) for row in rows] == [
         ("x", "tsnbench"), ("x", "xTFA_TFA"), ("x", "Panco_PLP"),
-        ("y", "tsnbench"), ("y", "xTFA_TFA"), ("z", "tsnbench"),
+        ("y", "tsnbench"), ("y", "xTFA_TFA"), ("z", "tsnbench"), ("other", "tsnbench"), ("other", "xTFA_TFA"),
     ]  # fmt: skip
 
 

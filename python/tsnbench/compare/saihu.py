@@ -34,7 +34,6 @@ _MOST_TOOLS = 64
 class Results:
     """Bounds of a file."""
 
-    name: str
     tools: list[str]
     """Tools with their methods, in the order of the file: ``xTFA_TFA``, ``Panco_PLP``."""
     flows: dict[str, dict[str, float]]
@@ -60,7 +59,7 @@ def results(file: str) -> Results:
     tools = list(dict.fromkeys(tool for own in bounds.values() for tool in own))
     if not 1 <= len(tools) <= _MOST_TOOLS:
         raise ContentError(f"{file}: flow_e2e_delay: expected 1 to {_MOST_TOOLS} tools, found {len(tools)}")
-    return Results(str(found.get("name", "")), tools, bounds)
+    return Results(tools, bounds)
 
 
 def _unit_ns(file: str, units: Any) -> float:
@@ -91,7 +90,7 @@ class Bounded:
 
     flow: str
     upper_ns: float | None
-    """The greatest of the Plan's bounds to all listeners; None: some listener has none."""
+    """The greatest of the Plan's bounds to all listeners; None: some listener has none, or no stream."""
     reason: str | None
     theirs_ns: dict[str, float]
     """By tool and method, of those with a bound."""
@@ -104,7 +103,7 @@ class Bounded:
 
 
 def beside(plan: Plan, file: Path) -> tuple[list[str], list[Bounded]]:
-    """The tools, and every flow that both have.
+    """The tools, and every flow of the file and of the Plan.
 
     Args:
         plan: the Plan of the same network, as ``tsnbench import saihu`` and ``plan`` make it.
@@ -119,16 +118,17 @@ def beside(plan: Plan, file: Path) -> tuple[list[str], list[Bounded]]:
         # A stream for each of several paths has a number behind its name.
         name = flow["stream"] if flow["stream"] in theirs.flows else flow["stream"].partition("+")[0]
         ours.setdefault(name, []).append((flow["release_upper_ps"], flow["release_reason"] or flow["reason"]))
-    found = []
-    for name in (name for name in theirs.flows if name in ours):
-        reasons = [reason for upper, reason in ours[name] if upper is None]
-        upper = None if reasons else max(upper or 0 for upper, _ in ours[name]) / 1000
-        found.append(Bounded(name, upper, reasons[0] if reasons else None, theirs.flows[name]))
-    if not found:
+    if not ours.keys() & theirs.flows.keys():
         raise MeasureError(
             f"{file}: expected a flow of the Plan ({some(list(ours))}), found {some(list(theirs.flows))}\n"
             "hint: tsnbench import saihu NETWORK makes the scenario whose streams have the names of the flows"
         )
+    found = []
+    for name in dict.fromkeys([*theirs.flows, *ours]):
+        own = ours.get(name, [(None, "no stream of the Plan has this name")])
+        reasons = [reason for upper, reason in own if upper is None]
+        upper = None if reasons else max(upper or 0 for upper, _ in own) / 1000
+        found.append(Bounded(name, upper, reasons[0] if reasons else None, theirs.flows.get(name, {})))
     return theirs.tools, found
 
 
@@ -156,9 +156,13 @@ def summary(found: list[Bounded]) -> str:
     if not ratios:
         return f"no flow of {len(found)} has a bound on both sides"
     least = sum(ratio <= 1 for ratio in ratios)
+    others = len(found) - len(ratios)
     return (
-        f"tsnbench's bound is at most each other one in {least} of {len(found)} flows; "
+        f"tsnbench's bound is at most each other one in {least} of {len(ratios)} flows; "
         f"in the median it is {median(ratios):.3f} times the least of them"
+        + (f"; flows without a bound on both sides: {others}" if others else "")
+        + "\nIt holds for frames of the Plan's sizes; other tools may allow smaller packets, "
+        "which can take longer"
     )
 
 
