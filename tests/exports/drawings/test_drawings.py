@@ -157,7 +157,8 @@ GROUPED = f"""<mxGraphModel><root><mxCell id="0"/><mxCell id="1" parent="0"/>
 <mxCell id="r" value="Rack" vertex="1" parent="1">{BOX.format(0, 0)}</mxCell>
 <mxCell id="b" value="PLC 2" vertex="1" parent="r">{BOX.format(0, 0)}</mxCell>
 <mxCell id="e" value="1,000 m" edge="1" source="a" target="s" parent="1"/>
-<mxCell id="f" edge="1" source="s" target="b" parent="1"/>
+<mxCell id="f" value="100M" edge="1" source="s" target="b" parent="1"/>
+<mxCell id="l" value="1G" style="edgeLabel" vertex="1" parent="f"/>
 <mxCell id="o" value="Ghost" vertex="1" parent="old"/>
 <mxCell id="g" edge="1" source="s" target="o" parent="old"/>
 </root></mxGraphModel>"""
@@ -168,10 +169,11 @@ def test_nodes_in_containers_and_hidden_layers(tmp_path: Path) -> None:
     path = tmp_path / "net.drawio"
     path.write_text(GROUPED, encoding="utf-8")
     found, text = made(drawings.drawio.read(path))
-    assert links(found) == [("ECU1", "Node-2", 10**9, 0), ("Node-2", "PLC-2", 10**9, 0)]
+    assert links(found) == [("ECU1", "Node-2", 10**9, 0), ("Node-2", "PLC-2", 10**8, 0)]
     assert said(text, "Not taken") == [
         "hidden layers and shapes, with 1 lines",
         "the label of the link ECU1 -- Node 2: 1,000 m",
+        "the label of the link Node 2 -- PLC 2: 1G, another rate",
     ]
 
 

@@ -100,6 +100,8 @@ class Drawing:
     def _read(self, link: Link, text: str) -> str:
         """Takes a rate and a length out of a label; returns what is left."""
         rate, rest = rate_of(text)
+        if rate is not None and link.rate_bps not in (None, rate):
+            return f"{text[:80]}, another rate"
         link.rate_bps = link.rate_bps or rate
         found = _LENGTH.search(rest)
         if found is not None and not _GROUPED.fullmatch(found[1]):
