@@ -272,12 +272,13 @@ KEYS = {
     "period": "Cycle Time [ms]|Sendezyklus (ms)|Periodendauer|cycle_ms|Takt",
     "payload": "DLC|Payload Size [Byte]|Botschaftsl\xe4nge|L\xe4nge",
     "frame": "Frame Length",
-    "pcp": "Priorit\xe4t|VLAN Priority|PCP",
+    "pcp": "Priorit\xe4t|VLAN Priority|PCP|Priority (7 = highest)",
     "vlan": "VLAN-ID|VLAN",
     "deadline": "Deadline|max. E2E latency [us]",
     "protocol": "Protokoll",
     "name": "Message|Signalname|PDU-Name",
-    "": "Source IP|Start Bit|Signal Length [Bit]|Remark|Destination MAC address|UDP Port|Min. Cycle|Version",
+    "": "Source IP|Start Bit|Signal Length [Bit]|Remark|Destination MAC address|UDP Port|Min. Cycle|Version"
+    "|Priority (DSCP)|Priority (1 = highest)|Priorit\xe4t (h\xf6chste: 0)",
 }
 HEADERS = {header: key for key, several in KEYS.items() for header in several.split("|")}
 
@@ -355,6 +356,23 @@ def test_rows_that_could_pass_unseen_are_told(tmp_path: Path) -> None:
     assert "columns that are not used: a further Cycle [ms]" in made
 
 
+def test_a_message_for_all_of_a_list_with_one_node(tmp_path: Path) -> None:
+    book = matrix.book_of(csv_of(tmp_path, "Message,Sender,Receiver,Cycle [ms],Size [byte]\na,x,all,5,8\n"))
+    with pytest.raises(ContentError, match="row 2: a: it is for all, and the list has no other node"):
+        matrix.scenario(book, matrix.proposed(book)[0])
+
+
+def test_a_name_that_is_merged_over_its_receivers(tmp_path: Path) -> None:
+    def fill(book: openpyxl.Workbook) -> None:
+        for row in (HEADER, ["m", "a", "b", 5, 8, 1], [None, None, "c"], ["n", "a", "c", 5, 8, 1]):
+            book.active.append(row)
+        book.active.merge_cells("A2:A3")
+
+    found, made = imported(excel(tmp_path / "m.xlsx", fill))
+    assert told(found) == {"m": ("a", ("b", "c"), 1, 5_000_000), "n": ("a", ("c",), 1, 5_000_000)}
+    assert lost(made) == []
+
+
 HEADER = ["Message", "Sender", "Receiver", "Cycle [ms]", "Size [byte]", "PCP"]
 
 
@@ -398,6 +416,7 @@ def test_sheets_of_one_matrix_are_one_list(tmp_path: Path) -> None:
         "n": ("a", ("c",), 1, 2_500_000),
     }
     assert "B row 3: m differs from A row 2; both are written" in lost(made)
+    assert "messages of one name have numbers: m" in made
 
 
 def test_a_number_that_no_other_explains_is_no_number(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -136,6 +137,8 @@ def _decided(read: Read, names: _Names) -> list[str]:
         found.append(f"messages of more than {LARGEST_PAYLOAD} B are sent as several frames: {_few(large)}")
     if several := names.several():
         found.append(f"names that differ in upper and lower case are one node: {_few(several)}")
+    if several := [name for name, times in Counter(one.name for one in read.messages).items() if times > 1]:
+        found.append(f"messages of one name have numbers: {_few(several)}")
     if read.to_all:
         found.append(f"receivers `all` are all other nodes of the list: {_few(read.to_all)}")
     if read.unused:

@@ -117,6 +117,8 @@ def _resolve_all(read: Read) -> None:
             read.extend(one, nodes)
         for name in wide:
             del one.listeners[name]
+    alone = [one for one in read.messages if not one.listeners]
+    read.lost += [f"{one.row}: {one.name}: it is for all, and the list has no other node" for one in alone]
     read.messages = [one for one in read.messages if one.listeners]
 
 
@@ -142,16 +144,22 @@ def _sheet(
             continue
         if row.has_open_receiver():
             row.lose("a receiver that is not known yet")
-        if before and _continues(row):
+        if before and _continues(row, before[0].name):
             _add_receivers(before, row, read)
             continue
         before = [_merge(one, known, read) for one in _new(row, number)]
 
 
-def _continues(row: _Row) -> bool:
-    """Whether a row belongs to the message above: it has receivers, and neither name, sender nor period."""
-    told = any(not cells.is_empty(row.written(key)) for key in ("name", "from", "period"))
-    return not told and bool(row.receivers()) and row.said.has("name")
+def _continues(row: _Row, above: str) -> bool:
+    """Whether a row belongs to the message above: it has receivers, no other name, sender nor period."""
+    told = any(not cells.is_empty(row.written(key)) for key in ("from", "period"))
+    name = row.written("name")
+    return (
+        not told
+        and (cells.is_empty(name) or cells.plain(name) == above)
+        and bool(row.receivers())
+        and row.said.has("name")
+    )
 
 
 def _add_receivers(before: list[Message], row: _Row, read: Read) -> None:

@@ -57,6 +57,9 @@ NEVER = re.compile(
     r"|beschreibung|min\w*|signal (length|l\xe4nge|size)|offset|jitter|signed|byte ?order)\b"
 )
 
+NO_PCP = re.compile(r"dscp|\b[01] *[=:] *(high|h[o\xf6]ch)|(high|h[o\xf6]ch)\w* *[=:] *[01]\b")
+"""Priorities of another kind, and those whose least number is the highest priority."""
+
 
 def is_other(header: str) -> bool:
     """Whether a header is about something else, whatever further words it has."""
@@ -67,7 +70,7 @@ def rank(key: str, header: str) -> int | None:
     """How well a header fits a key, from 0 on; None if it does not fit."""
     text = re.sub(r"\s*[\[(][^\[\]()]*[\])]\s*$", "", header.lower().replace("\n", " ")).strip(" :*")
     text = re.sub(r"\s+(in )?(ms|us|\xb5s|ns|s|bytes?|bits?|octets?)$", "", text) if " " in text else text
-    if is_other(text) or "dscp" in header.lower():
+    if is_other(text) or (key == "pcp" and NO_PCP.search(header.lower())):
         return None
     for place, pattern in enumerate(KEYS[key]):
         if re.fullmatch(pattern, text):
