@@ -106,8 +106,10 @@ fn a_shaper_gains_by_each_list() {
     }
     fn slower(plan: &mut Plan) {
         shaped(plan);
-        let set = tsn_plan::IdleSlope { class: 7, bps: 250_000_000 };
-        plan.ports[0].gates.as_mut().unwrap().changes[0].idle_slopes = vec![set];
+        let set = |class, bps| tsn_plan::IdleSlope { class, bps };
+        let both = vec![set(6, 100_000_000), set(7, 250_000_000)];
+        plan.ports[0].classes[6].cbs = Some(cbs(200_000_000, GIGABIT as i64, 10_000, -3_000));
+        plan.ports[0].gates.as_mut().unwrap().changes[0].idle_slopes = both;
     }
     fn two(plan: &mut Plan) {
         plan.streams[0].size =
