@@ -182,6 +182,20 @@ def test_smaller_packets_can_take_longer_and_the_scenario_says_so() -> None:
     assert [round(one / 10**6) for one in upper] == [646, 766]
 
 
+@pytest.mark.parametrize(("rate", "full"), [("80Mbps", False), ("81Mbps", True)])
+def test_bounds_of_full_servers_are_those_of_a_queue_limit(rate: str, full: bool) -> None:
+    """The file has none there; that of the scenario is longer than a second."""
+    made = network([("a", "b")])
+    made["flows"][0]["arrival_curve"]["rates"] = [rate]
+    text = scenario("n.json", written(made))
+    assert (
+        "#   bounds come from a queue limit where flows exceed the rate of their server: a, b" in text
+    ) == full
+    upper = bounds(planned(text))["flows"][0]["release_upper_ps"]
+    assert upper is not None
+    assert (upper > 10**12) == full
+
+
 def test_a_burst_holds_a_packet() -> None:
     """5 us and a whole packet of 1,500 octets at 80 Mbit/s, though the file's burst is 200 octets."""
     made = network([("a",)], burst=200, max_packet_length=1500)

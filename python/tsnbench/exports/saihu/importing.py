@@ -32,6 +32,7 @@ def scenario(file: str, text: str) -> str:
     nodes = _named((name for pair in placed.ends for name in pair), "node")
     streams = list(_streams(whole, placed, nodes))
     _tell_packets(whole)
+    _tell_overload(whole, placed)
     head = {
         "name": _named([whole.model.name], "saihu")[whole.model.name],
         "title": json.dumps(whole.model.name, ensure_ascii=False),
@@ -84,6 +85,21 @@ def _tell_packets(whole: Scaled) -> None:
                 else "packets that exceed their burst have its length"
             )
             model.decided.add(what, output_ports.shown(one.name))
+
+
+def _tell_overload(whole: Scaled, placed: Placed) -> None:
+    """Notes servers whose delays have no bound in the file, but one by the queue limit of the scenario."""
+    arrivals = [0] * len(placed.servers)
+    for one, paths in zip(whole.model.flows, placed.paths, strict=True):
+        for number in {server for path in paths for server in path}:
+            arrivals[number] += whole.flow_rate(one)
+    for server, bps in zip(placed.servers, arrivals, strict=True):
+        served = whole.service(server)
+        if bps > (whole.link(server) if served is None else served[0]):
+            whole.model.decided.add(
+                "bounds come from a queue limit where flows exceed the rate of their server",
+                output_ports.shown(server.name),
+            )
 
 
 def _duration_ns(whole: Scaled) -> int:
