@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.errors import InputError
-from tsnbench.report.figures.style import COLUMN, Drawing, bytes_of
+from tsnbench.report.figures.style import COLUMN, Drawing, bytes_in
 from tsnbench.runs import file_names
 from tsnbench.runs.clearing import claim, is_page
 from tsnbench.runs.errors import FolderError, writing
@@ -86,9 +86,9 @@ def write_figures(folder: Path, drawings: Sequence[Drawing], kinds: Sequence[str
     claim(folder.parent, [f"{folder.name}/{drawing.name}.{kind}" for drawing in drawings for kind in kinds])
     written = []
     for drawing in drawings:
-        for kind in kinds:
+        for kind, content in bytes_in(drawing, COLUMN, kinds).items():
             path = folder / f"{drawing.name}.{kind}"
-            write_bytes(path, bytes_of(drawing, COLUMN, kind))
+            write_bytes(path, content)
             written.append(path)
     return written
 

@@ -174,26 +174,50 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
     bytes."""
     if kind == "csv":
         return _csv(drawing)
+    with _look(size), warnings.catch_warnings():
+        return _printed(_drawn(drawing, size), drawing, size, kind)
+
+
+def bytes_in(drawing: Drawing, size: Size, kinds: Sequence[str]) -> dict[str, bytes]:
+    """The figure in several kinds, with its parts at the same places in all of them."""
+    found = {kind: _csv(drawing) for kind in kinds if kind == "csv"}
+    others = [kind for kind in kinds if kind != "csv"]
+    if not others:
+        return found
+    with _look(size), warnings.catch_warnings():
+        figure = _drawn(drawing, size)
+        figure.set_dpi(DOTS)
+        # Every drawing would place the parts anew, which takes a third of its time.
+        if (engine := figure.get_layout_engine()) is not None:
+            engine.execute(figure)
+        figure.set_layout_engine("none")
+        found |= {kind: _printed(figure, drawing, size, kind) for kind in others}
+    return {kind: found[kind] for kind in kinds}
+
+
+def _drawn(drawing: Drawing, size: Size) -> Any:
+    # The font may lack characters of a name. A browser uses another font; a PDF or PNG shows a box.
+    warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
+    figure = drawing.draw(size)
+    assert not isinstance(figure, PageFigure)  # such figures are in pages only
+    return figure
+
+
+def _printed(figure: Any, drawing: Drawing, size: Size, kind: str) -> bytes:
     metadata: dict[str, dict[str, str | None]] = {
         "svg": {"Date": None, "Creator": None, "Title": drawing.title},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Title": drawing.title},
         "png": {"Software": None},
     }
+    inline = kind == "svg" and not size.text_as_paths
+    figure.patch.set_facecolor("none" if inline or kind == "pgf" else "white")
+    if kind == "pgf":
+        return pgf.pgf(figure).encode()
     into = BytesIO()
-    with _look(size), warnings.catch_warnings():
-        # The font may lack characters of a name. A browser uses another font; a PDF or PNG shows a box.
-        warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
-        figure = drawing.draw(size)
-        assert not isinstance(figure, PageFigure)  # such figures are in pages only
-        inline = kind == "svg" and not size.text_as_paths
-        figure.patch.set_facecolor("none" if inline or kind == "pgf" else "white")
-        if kind == "pgf":
-            into.write(pgf.pgf(figure).encode())
-        else:
-            # `savefig` draws a first time without output, to place all parts. Each drawing places them, too.
-            figure.set_dpi(figure.dpi if inline else DOTS)
-            canvas: Any = matplotlib.backend_bases.get_registered_canvas_class(kind)(figure)
-            getattr(canvas, f"print_{kind}")(into, metadata=metadata[kind])
+    # `savefig` draws a first time without output, to place all parts. Each drawing places them, too.
+    figure.set_dpi(figure.dpi if inline else DOTS)
+    canvas: Any = matplotlib.backend_bases.get_registered_canvas_class(kind)(figure)
+    getattr(canvas, f"print_{kind}")(into, metadata=metadata[kind])
     return _numbered(into.getvalue().decode(), drawing.name).encode() if kind == "svg" else into.getvalue()
 
 
