@@ -186,9 +186,11 @@ def bytes_in(drawing: Drawing, size: Size, kinds: Sequence[str]) -> dict[str, by
         return found
     with _look(size), warnings.catch_warnings():
         figure = _drawn(drawing, size)
-        figure.set_dpi(DOTS)
         # Every drawing would place the parts anew, which takes a third of its time.
         if (engine := figure.get_layout_engine()) is not None:
+            # At the dots of an SVG, by the letters' exact widths.
+            figure.set_dpi(72)
+            matplotlib.backend_bases.get_registered_canvas_class("svg")(figure)
             engine.execute(figure)
         figure.set_layout_engine("none")
         found |= {kind: _printed(figure, drawing, size, kind) for kind in others}
