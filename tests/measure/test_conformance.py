@@ -11,10 +11,12 @@ import pytest
 
 from support.commands import tsnbench
 from support.planned import plan_of
+from tsnbench import Simulation
 from tsnbench.measure import MeasureError
 from tsnbench.measure.conformance import DATE_NS, Against, Outside, conformance_table, kept
 from tsnbench.measure.inspection import inspect_capture
 from tsnbench.plan.document import Plan
+from tsnbench.runs.manifest import note
 
 SCENARIO = """
 name: gates
@@ -223,6 +225,37 @@ def test_a_simulated_run_keeps_its_gates(plan: Plan, tmp_path: Path) -> None:
     assert "loop frame 0 began" in page.read_text()
 
 
+@pytest.mark.parametrize(("over", "outside"), [(2, (0, 0)), (3, (0, 1))])
+def test_a_slower_capture_is_compared_in_its_own_time(
+    plan: Plan, tmp_path: Path, over: int, outside: tuple[int, int]
+) -> None:
+    """Ten times slower, 108 octets take 8,640 ns, the cycle 2.5 ms, and the window ends at 400 us."""
+    begin = 10 * (CYCLE + CLOSES - ON_WIRE) + over
+    path = capture([begin + 9 * STAMP], tmp_path / "one.pcap")
+    began, ended, first = judged(path, Against(plan, stamp="start", dilate=10))
+    assert (began, ended) == outside
+    assert [(one["in_cycle_ns"], one["over_ns"]) for one in first] == [
+        (10 * (CLOSES - ON_WIRE) + over, over)
+    ] * outside[1]
+
+
+def test_the_manifest_beside_a_capture_says_how_much_slower_it_is(plan: Plan, tmp_path: Path) -> None:
+    """A run with ``--dilate 10`` has captures in the guest's time. Elsewhere, only the user knows."""
+    run = plan.run(on=Simulation(), into=tmp_path / "run").folder
+    (run / "captures").mkdir()
+    own = capture([10 * (CYCLE + 30_000) + 9 * STAMP], run / "captures/s-b.pcap")
+    note(run, {"dilate": 10, "files": ["captures/s-b.pcap"]})
+    words = ("--stamp", "start", "--json", "--plan")
+    told = tsnbench("inspect", own, *words, run)
+    assert (told.returncode, json.loads(told.stdout)["gates"]["dilate"]) == (0, 10)
+    assert tsnbench("inspect", own, *words, run / "plan.json", "--dilate", "1").returncode == 1
+    moved = own.rename(tmp_path / "moved.pcap")
+    told = tsnbench("inspect", moved, *words, run)
+    assert told.returncode == 2
+    assert "which was made with --dilate 10; found one outside of its folder" in told.stderr
+    assert tsnbench("inspect", moved, *words, run, "--dilate", "10").returncode == 0
+
+
 def test_the_table_of_gates_by_hand() -> None:
     outside: list[Any] = [
         {"stream": "loop", "sequence": 7, "t_ns": 41_064, "in_cycle_ns": 41_000, "over_ns": None},
@@ -231,7 +264,8 @@ def test_the_table_of_gates_by_hand() -> None:
     classes = [(0, 3, 0, 0, []), (1, 1_200, 1, 1, outside)]
     names = ("traffic_class", "frames", "began_closed", "ended_closed", "first")
     found: Any = {
-        "port": "s -> b", "base_time_ns": 20_000, "cycle_ns": CYCLE, "stamp": "start", "tolerance_ns": 2,
+        "port": "s -> b", "dilate": 1, "base_time_ns": 20_000, "cycle_ns": CYCLE, "stamp": "start",
+        "tolerance_ns": 2,
         "classes": [dict(zip(names, own, strict=True)) for own in classes],
     }  # fmt: skip
     table = conformance_table(found)
@@ -246,6 +280,10 @@ def test_the_table_of_gates_by_hand() -> None:
         "class 1: a frame began 39.000 us after the begin of the cycle and ended 1.003 us after its gate "
         "closed (stamp 39064)",
     ]
+    slower: Any = {**found, "dilate": 10}
+    assert conformance_table(slower).captions[1] == (
+        "times are those of the capture, 10 times as long as in the Plan"
+    )
 
 
 def test_dates_and_a_base_time_of_the_run_do_not_fit(plan: Plan, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from tsnbench.backends.kernel.environment import Capabilities, Environment
 from tsnbench.backends.kernel.job import files
 from tsnbench.backends.kernel.port_traffic import port_traffic
 from tsnbench.backends.kernel.shell import after_epoch
-from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.backends.kernel.tsnport import shaping as tsnport_shaping
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.kernel.veth import shaping as veth_shaping
 from tsnbench.linux import qdiscs
 from tsnbench.plan.document import Plan
+from tsnbench.plan.slow_motion import dilated
 from tsnbench.plan.types import PlanDocument
 
 ALL = Capabilities()

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import results, traffic
-from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.backends.kernel.unsupported import check_dilation, refuse, unsupported
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
@@ -24,6 +23,7 @@ from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, late_at, merge
 from tsnbench.hosts.state import facts, tuning
+from tsnbench.plan.slow_motion import dilated
 from tsnbench.runs import manifest
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import begin, end, under_way

@@ -14,6 +14,7 @@ from tsnbench.libraries import polars as pl
 from tsnbench.measure.captures.interfaces import Capture, native
 from tsnbench.measure.errors import MeasureError
 from tsnbench.plan.gates import clock_spans, gate_lists
+from tsnbench.plan.slow_motion import dilated
 from tsnbench.quantities import count, exact, micros
 from tsnbench.sheet import Column, Sheet
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tsnbench.plan.document import Plan
-    from tsnbench.plan.types import Gates, Port
+    from tsnbench.plan.types import Gates, PlanDocument, Port
 
 Stamp = Literal["start", "end", "received"]
 """What a stamp means: where the frame leaves the bit after the start delimiter, or the last bit; or the last
@@ -66,9 +67,11 @@ class ClassConformance(TypedDict):
 
 
 class Conformance(TypedDict):
-    """The frames of a capture against the gates of one port."""
+    """The frames of a capture against the gates of one port; all times are those of the capture's clock."""
 
     port: str
+    dilate: int
+    """How many times longer than in the Plan everything took."""
     base_time_ns: int
     cycle_ns: int
     stamp: Stamp
@@ -89,6 +92,8 @@ class Against:
     base_time_ns: int | None = None
     """The begin of a cycle on the capture's clock; by default the Plan's base time."""
     tolerance_ns: int = TOLERANCE_NS
+    dilate: int = 1
+    """How many times longer than in the Plan everything took in the capture (``run --dilate``)."""
 
 
 def conformance(path: Capture, frames: pl.DataFrame, names: Sequence[str], to: Against) -> Conformance:
@@ -103,10 +108,11 @@ def conformance(path: Capture, frames: pl.DataFrame, names: Sequence[str], to: A
     Raises:
         MeasureError: the Plan has no such port or gates, or several lists; the capture is damaged.
     """
-    port = _port(to.plan, to.port)
+    document = to.plan.document if to.dilate == 1 else dilated(to.plan.document, to.dilate)
+    port = _port(document, to.port)
     gates = port["gates"]
     base = gates["base_time_ns"] if to.base_time_ns is None else to.base_time_ns
-    stamp = to.stamp or _tapped(to.plan, port)
+    stamp = to.stamp or _tapped(document, port)
     after_ps = port["propagation_ps"] if stamp == "received" else 0
     stamped, warnings = _stamped(path, port), []
     if to.base_time_ns is None and base < DATE_NS and (stamped["t"] >= DATE_NS).any():
@@ -120,6 +126,7 @@ def conformance(path: Capture, frames: pl.DataFrame, names: Sequence[str], to: A
     ]
     return {
         "port": port["name"],
+        "dilate": to.dilate,
         "base_time_ns": base,
         "cycle_ns": gates["cycle_ns"],
         "stamp": stamp,
@@ -129,8 +136,8 @@ def conformance(path: Capture, frames: pl.DataFrame, names: Sequence[str], to: A
     }
 
 
-def _port(plan: Plan, name: str | None) -> Port:
-    gated = [port for port in plan.document["ports"] if port.get("gates")]
+def _port(plan: PlanDocument, name: str | None) -> Port:
+    gated = [port for port in plan["ports"] if port.get("gates")]
     there = ", ".join(port["name"] for port in gated[:8]) + (", …" if len(gated) > 8 else "")
     if not gated:
         raise MeasureError("the Plan has no gates")
@@ -146,13 +153,13 @@ def _port(plan: Plan, name: str | None) -> Port:
     return found[0]
 
 
-def _tapped(plan: Plan, port: Port) -> Stamp:
+def _tapped(plan: PlanDocument, port: Port) -> Stamp:
     """The reference point of timestamps at the Plan's tap of a port, or at the other end of its link."""
-    number = plan.document["ports"].index(port)
-    for tap in plan.document["taps"]:
+    number = plan["ports"].index(port)
+    for tap in plan["taps"]:
         if tap["stage"] == "tx" and tap["port"] == number:
             return tap["point"]
-    for tap in plan.document["taps"]:
+    for tap in plan["taps"]:
         if tap["stage"] == "rx" and tap["port"] == port["peer"] and tap["point"] == "end":
             return "received"
     return "start"
@@ -273,6 +280,8 @@ def conformance_table(found: Conformance) -> Sheet:
         f"{found['port']}: cycle {exact(found['cycle_ns'])}, base time {exact(found['base_time_ns'])}; "
         f"stamps: {STAMPS[found['stamp']]}; tolerance {exact(found['tolerance_ns'])}"
     ]
+    if found["dilate"] != 1:
+        captions.append(f"times are those of the capture, {found['dilate']} times as long as in the Plan")
     sheet = Sheet("gates", columns, captions=captions)
     for one in found["classes"]:
         word = "kept" if not one["began_closed"] + one["ended_closed"] else "OUTSIDE"

@@ -9,12 +9,12 @@ from support.planned import document_of, plan_of
 from support.star import GATES, STAR
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.results.returned import Returned
-from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.backends.kernel.tsnport import TSNPORT, config
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.vm import device
 from tsnbench.errors import BackendError
+from tsnbench.plan.slow_motion import dilated
 
 HOST = """
 name: host

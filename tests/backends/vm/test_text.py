@@ -17,7 +17,6 @@ from tsnbench.backends.kernel import stages
 from tsnbench.backends.kernel.job import files
 from tsnbench.backends.kernel.port_traffic import port_traffic
 from tsnbench.backends.kernel.results.returned import Returned
-from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.kernel.veth.shaping import guarded, guards
@@ -26,6 +25,7 @@ from tsnbench.backends.vm.cpio import Archive
 from tsnbench.errors import BackendError
 from tsnbench.linux.readback import read_json
 from tsnbench.plan.gates import entries_and_spans
+from tsnbench.plan.slow_motion import dilated
 from tsnbench.plan.types import GateCycle
 
 

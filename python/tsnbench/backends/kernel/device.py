@@ -1,7 +1,8 @@
 """Interfaces of a kernel as the ports of a Plan: a protocol for all kinds, and one for the kinds that a job
 configures.
 
-All functions take the network in the kernel's time (see :mod:`slow_motion`), unless they state otherwise.
+All functions take the network in the kernel's time (see :mod:`tsnbench.plan.slow_motion`), unless they
+state otherwise.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from tsnbench.backends.kernel import stages
 from tsnbench.backends.kernel.device import space
 from tsnbench.backends.kernel.environment import Environment
 from tsnbench.backends.kernel.shell import Shell, names_a_moment, templates
-from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.plan.frames import CAPTURED_OCTETS
+from tsnbench.plan.slow_motion import dilated
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.device import Device

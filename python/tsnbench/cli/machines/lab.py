@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import print_line, print_message, user_errors
 from tsnbench.cli.console.overview import Group
 from tsnbench.hosts import lab as hosts_lab
+from tsnbench.plan.slow_motion import dilated
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario import load_variants
 from tsnbench.scenario.selection import selected

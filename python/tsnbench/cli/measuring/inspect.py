@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -30,7 +31,7 @@ from tsnbench.cli.console.output import (
     user_errors,
 )
 from tsnbench.cli.measuring.capture_file import refuse_other, write_inspected
-from tsnbench.cli.measuring.plan_file import read_plan
+from tsnbench.cli.measuring.plan_file import dilation_of, read_plan
 from tsnbench.measure import MOST_ROWS
 from tsnbench.measure.captures.interfaces import interface_of, interfaces
 from tsnbench.measure.conformance import STAMPS, TOLERANCE_NS, Against, conformance_table, kept
@@ -63,6 +64,14 @@ BaseTime = Annotated[
 Tolerance = Annotated[
     str | None, option("TIME", "With --plan: permitted distance of a frame from its window; default 2ns.")
 ]
+Dilate = Annotated[
+    int | None,
+    option(
+        "TIMES",
+        "With --plan: how many times slower than the Plan the capture was made; default: as its run was.",
+        min=1,
+    ),
+]
 Folder = Annotated[
     Path | None,
     option("DIR", "Also write report.html into this folder; a name that ends in .html is the page's own."),
@@ -80,6 +89,7 @@ def inspect(
     stamp: StampPoint = None,
     base_time: BaseTime = None,
     tolerance: Tolerance = None,
+    dilate: Dilate = None,
     into: Folder = None,
     figures: FigureKinds = "",
     figure: FigureNames = None,
@@ -91,8 +101,8 @@ def inspect(
 
     With --plan also the frames outside the windows of their gates; exit code 1 if there are any.
     """
-    if plan is None and (port or stamp or base_time or tolerance):
-        fail(Exit.INPUT_WRONG, "--port, --stamp, --base-time, --tolerance: expected --plan")
+    if plan is None and (port or stamp or base_time or tolerance or dilate):
+        fail(Exit.INPUT_WRONG, "--port, --stamp, --base-time, --tolerance, --dilate: expected --plan")
     form = form_of(as_json, as_csv)
     drawn = figure_kinds(figures, into, names=figure)
     written: list[Path] = []
@@ -103,6 +113,8 @@ def inspect(
             fail(Exit.INPUT_WRONG, "--window: expected more than 0")
         table = Path(scratch) / "frames.parquet"
         against = None if plan is None else _against(plan, port, stamp, base_time, tolerance)
+        if against is not None and plan is not None:
+            against = replace(against, dilate=dilate or dilation_of(file, plan))
         capture = file if interface is None else interface_of(interfaces(file), interface, file)
         found, telegrams = read_capture(capture, length, table, against)
         if into is not None:

@@ -1,4 +1,4 @@
-"""Functions of a single stream of a Plan."""
+"""Functions of single streams of a Plan, and of PTP's messages."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from tsnbench import quantities
-from tsnbench.plan import ptp_traffic
 from tsnbench.plan.gates import open_windows
+from tsnbench.plan.streams import ptp_traffic
 from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.streams.settling import margin_ps, settling_ns
 from tsnbench.plan.warnings.doubt import Doubt

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import _native
 from tsnbench.plan.gates import gate_lists
-from tsnbench.plan.ptp_traffic import pcp_of
+from tsnbench.plan.streams.ptp_traffic import pcp_of
 from tsnbench.planning.shaping.cbs_given import differing
 
 if TYPE_CHECKING:

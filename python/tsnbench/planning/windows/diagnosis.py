@@ -6,10 +6,10 @@ from collections.abc import Set
 from fractions import Fraction
 
 from tsnbench import quantities
-from tsnbench.plan import ptp_traffic
 from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import data_units, sizes
 from tsnbench.plan.load import flow_rate
+from tsnbench.plan.streams import ptp_traffic
 from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.windows.demand import gap_ps, wire

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from tsnbench import quantities
-from tsnbench.plan import ptp_traffic
+from tsnbench.plan.streams import ptp_traffic
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.topology.stages import check_scheduled
 from tsnbench.planning.windows.demand import wire

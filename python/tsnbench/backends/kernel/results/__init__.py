@@ -14,10 +14,10 @@ from tsnbench.backends.kernel.environment import GUEST as GUEST_CAN
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.results import counters
 from tsnbench.backends.kernel.results.returned import Capture, Returned
-from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.errors import BackendError
 from tsnbench.linux import explain
 from tsnbench.linux.readback import read_json
+from tsnbench.plan.slow_motion import dilated
 from tsnbench.runs import file_names
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.errors import DISK, unwritable
