@@ -1,0 +1,229 @@
+"""Whether a change can be admitted: planned beside the streams in place, proved, and bounded as a whole.
+
+Three checks pass before a change is accepted. The planner finds a Plan in which every stream in place is as
+it was; ``crates/verify``, which shares no code with the planner, proves the schedule of the whole; and the
+bounds of the whole keep every limit that they kept before, and all limits of the new streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from tsnbench.cnc.changes import Change, Kind, NotAcceptedError
+from tsnbench.cnc.network import Base, Network, Requested
+from tsnbench.cnc.requests import problems_of
+from tsnbench.measure.verdict import worst_cases
+from tsnbench.plan.bounds import bounds_of
+from tsnbench.planning.errors import PlanningErrors, PlanningProblem
+from tsnbench.planning.passes import planned
+from tsnbench.quantities import quantity, some
+from tsnbench.scenario import ScenarioErrors
+
+if TYPE_CHECKING:
+    from tsnbench.plan.bounds.types import Bounds, FlowBounds
+    from tsnbench.plan.types import PlanDocument
+    from tsnbench.runs.measures import WorstCaseRow
+
+MOST_CHANGES = 200
+"""Streams in one change."""
+Row = tuple[str, str, str]
+"""Stream, listener and requirement."""
+
+
+class Parts:
+    """The time of each part of a decision, in ms of the wall clock."""
+
+    def __init__(self) -> None:
+        self.ms: dict[str, float] = {}
+        self._before = perf_counter()
+
+    def done(self, part: str) -> None:
+        """A part has ended."""
+        now = perf_counter()
+        self.ms[part] = round(self.ms.get(part, 0) + (now - self._before) * 1e3, 3)
+        self._before = now
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a service permits."""
+
+    most_streams: int = 10_000
+    """Streams of all clients."""
+    may_change: Callable[[str, str], bool] = lambda client, owner: client == owner
+    """Whether a client may remove or replace a stream of an owner."""
+
+
+def first(base: Base) -> Network:
+    """The network before any change."""
+    made = base.planned
+    return Network(0, {}, made.plan, made.text, made.hash, bounds_of(made.text, hops=False))
+
+
+def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts | None = None) -> Network:
+    """The network after a change.
+
+    Args:
+        base: the scenario. now: the network before. change: the request. rules: what is permitted.
+        parts: gets the time of each part.
+
+    Raises:
+        NotAcceptedError: the change is wrong or cannot be admitted; ``now`` stays.
+    """
+    parts = parts or Parts()
+    if change.expected and change.expected != now.hash:
+        problem = PlanningProblem("network", f"the Plan {change.expected[:12]}", f"the Plan {now.hash[:12]}")
+        raise NotAcceptedError(Kind.CHANGED, [problem])
+    requested, new = _requested(base, now, change, rules)
+    if not new and requested.keys() == now.requested.keys():
+        return now
+    try:
+        scenario = base.with_streams(requested)
+    except (ScenarioErrors, PlanningErrors) as error:
+        raise NotAcceptedError(Kind.WRONG, error.problems) from error
+    parts.done("read")
+    try:
+        made = planned(scenario, now.plan)
+    except PlanningErrors as error:
+        raise NotAcceptedError(Kind.REFUSED, error.problems) from error
+    parts.done("plan and prove")
+    left = {name for name in now.requested if name not in requested} | set(new)
+    if harmed := _harmed(now.plan.document, made.plan.document, left):
+        about = next(iter(new), "")
+        found = f"{some(harmed)} would have to change"
+        path = f"streams.{about}" if about else "streams"
+        problem = PlanningProblem(path, "streams in place that stay as they are", found)
+        raise NotAcceptedError(Kind.REFUSED, [problem])
+    after = Network(
+        now.number + 1, requested, made.plan, made.text, made.hash, bounds_of(made.text, hops=False)
+    )
+    parts.done("bounds")
+    if problems := list(_broken(now, after, new)):
+        raise NotAcceptedError(Kind.REFUSED, problems)
+    parts.done("judge")
+    return after
+
+
+def _requested(
+    base: Base, now: Network, change: Change, rules: Rules
+) -> tuple[dict[str, Requested], dict[str, Requested]]:
+    """All streams after the change, and those that are new or replaced.
+
+    A stream that the same client added before with the same words stays: a client that lost an answer asks
+    again.
+
+    Raises:
+        NotAcceptedError: a name is wrong or taken, or a stream belongs to another client.
+    """
+    if len(change.add) + len(change.remove) > MOST_CHANGES:
+        found = f"{len(change.add) + len(change.remove)}"
+        raise NotAcceptedError(
+            Kind.WRONG, [PlanningProblem("streams", f"at most {MOST_CHANGES} streams in one change", found)]
+        )
+    requested, new = dict(now.requested), {}
+    for name in change.remove:
+        _check_removal(base, requested, name, change.client, rules)
+        del requested[name]
+    slots = base.free_slots(now.requested)
+    for name, written in change.add.items():
+        if problems := problems_of(name, written):
+            raise NotAcceptedError(Kind.WRONG, problems)
+        before = now.requested.get(name)
+        if before is not None and before.client == change.client and before.written == written:
+            requested[name] = before
+            continue
+        if name in base.names or name in requested:
+            hint = "choose another name, or replace the stream (remove and add it in one change)"
+            problem = PlanningProblem(f"streams.{name}", "a name that no other stream has", name, hint)
+            raise NotAcceptedError(Kind.TAKEN, [problem])
+        slot = before.slot if before is not None else next(slots)
+        requested[name] = new[name] = Requested(change.client, written, slot)
+    if len(requested) > rules.most_streams:
+        problem = PlanningProblem("streams", f"at most {rules.most_streams} requested streams", "more")
+        raise NotAcceptedError(Kind.REFUSED, [problem])
+    return requested, new
+
+
+def _check_removal(
+    base: Base, requested: Mapping[str, Requested], name: str, client: str, rules: Rules
+) -> None:
+    path = f"streams.{name}"
+    if name in base.names:
+        problem = PlanningProblem(path, "a stream that was requested", "a stream of the scenario")
+        raise NotAcceptedError(Kind.FOREIGN, [problem])
+    if name not in requested:
+        problem = PlanningProblem("streams", "a stream that was requested", "none of this name")
+        raise NotAcceptedError(Kind.UNKNOWN, [problem])
+    if not rules.may_change(client, requested[name].client):
+        problem = PlanningProblem(path, "a stream of this client", "a stream of another client")
+        raise NotAcceptedError(Kind.FOREIGN, [problem])
+
+
+def _harmed(before: PlanDocument, after: PlanDocument, left: set[str]) -> list[str]:
+    """Streams in place that differ in any value: release, times on links, path, priority or addresses.
+
+    Nodes and ports are the same in both Plans, so their numbers are, too.
+    """
+    now = {stream["name"]: stream for stream in after["streams"]}
+    return [
+        stream["name"]
+        for stream in before["streams"]
+        if stream["group"] not in left and now.get(stream["name"]) != stream
+    ]
+
+
+def _broken(before: Network, after: Network, new: Mapping[str, Requested]) -> Iterator[PlanningProblem]:
+    """Limits that the worst case does not keep, of new streams and of those in place that it kept before."""
+    about = next(iter(new), "")
+    rows = _rows(after.plan.document, after.bounds)
+    proved = {key for key, row in _rows(before.plan.document, before.bounds).items() if _is_proved(row)}
+    for key, row in rows.items():
+        if row["group"] in new and not _is_proved(row):
+            yield _own(row)
+        elif row["group"] not in new and key in proved and not _is_proved(row):
+            found = f"{row['stream']} to {row['listener']} with {_worst(row)}"
+            limit = quantity(row["limit"], row["limit_unit"])
+            expected = f"that {row['stream']} keeps its {row['requirement']} of {limit}"
+            yield PlanningProblem(f"streams.{about}" if about else "streams", expected, found)
+    earlier = {(flow["stream"], flow["listener"]): flow for flow in before.bounds["flows"]}
+    for flow in after.bounds["flows"]:
+        was = earlier.get((flow["stream"], flow["listener"]))
+        if flow["group"] in new or was is not None:
+            yield from _unbounded(flow, None if flow["group"] in new else was, about)
+
+
+def _rows(document: PlanDocument, bounds: Bounds) -> dict[Row, WorstCaseRow]:
+    found = worst_cases(document, bounds)
+    return {(row["stream"], row["listener"], row["requirement"]): row for row in found}
+
+
+def _is_proved(row: WorstCaseRow) -> bool:
+    return row["proof"] == "proved"
+
+
+def _worst(row: WorstCaseRow) -> str:
+    if row["worst_case"] is None:
+        return f"no worst case: {row['worst_case_reason']}"
+    return f"a worst case of {quantity(row['worst_case'], row['limit_unit'])}"
+
+
+def _own(row: WorstCaseRow) -> PlanningProblem:
+    """A limit of a new stream that its worst case does not keep."""
+    path = f"streams.{row['group']}.requires.{row['requirement']}"
+    limit = quantity(row["limit"], row["limit_unit"])
+    return PlanningProblem(path, f"a worst case within {limit}", f"{_worst(row)} at {row['listener']}")
+
+
+def _unbounded(flow: FlowBounds, was: FlowBounds | None, about: str) -> Iterator[PlanningProblem]:
+    """Why a flow has no bound, or may lose frames, where it did not before; a new flow needs both."""
+    path = f"streams.{flow['group'] if was is None else about}"
+    name = f"{flow['stream']} to {flow['listener']}"
+    bounded = was is None or was["upper_ns"] is not None
+    if bounded and flow["upper_ns"] is None:
+        yield PlanningProblem(path, f"a bounded delay of {name}", str(flow["reason"]))
+    lossless = was is None or was["loss_reason"] is None
+    if lossless and flow["loss_reason"] is not None:
+        yield PlanningProblem(path, f"that no frame of {name} is lost", flow["loss_reason"])

@@ -1,0 +1,86 @@
+"""A client of a CNC: one request, and its answer as JSON."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tsnbench.errors import BackendError, InputError
+from tsnbench.foreign import Json, shown
+
+PATIENCE_S = 60
+LARGEST_ANSWER = 1 << 28
+
+
+class AnswerError(BackendError):
+    """The service cannot be asked, or its answer is none of a CNC."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The status and the JSON object of an answer."""
+
+    status: int
+    document: Json
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Where a service is.
+
+    Args:
+        address: ``http://127.0.0.1:8443``. token: the client's token, or empty. authority: a file with the
+            certificate of the service's authority, if this machine does not know it.
+    """
+
+    address: str
+    token: str = ""
+    authority: Path | None = None
+
+    def ask(self, method: str, path: str, document: Json | None = None) -> Answer:
+        """One request.
+
+        Raises:
+            InputError: the address is none.
+            AnswerError: no answer of a CNC arrived.
+        """
+        parts = urlsplit(self.address)
+        try:
+            where, port = parts.hostname, parts.port
+        except ValueError:
+            where, port = None, None
+        if parts.scheme not in ("http", "https") or where is None:
+            raise InputError(f"--at: expected http://ADDRESS:PORT, found {shown(self.address)}")
+        headers = {"content-type": "application/json"}
+        if self.token:
+            headers["authorization"] = f"Bearer {self.token}"
+        body = None if document is None else json.dumps(document).encode()
+        try:
+            line = self._line(parts.scheme, where, port)
+            try:
+                line.request(method, path, body, headers)
+                answer = line.getresponse()
+                content = answer.read(LARGEST_ANSWER)
+            finally:
+                line.close()
+        except (TimeoutError, OSError, http.client.HTTPException) as error:
+            raise AnswerError(
+                f"{self.address}: no answer: {shown(str(error) or type(error).__name__)}"
+            ) from None
+        try:
+            found = json.loads(content)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise AnswerError(f"{self.address}: expected the answer of a CNC, found another one")
+        return Answer(answer.status, found)
+
+    def _line(self, scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
+        if scheme == "http":
+            return http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
+        context = ssl.create_default_context(cafile=self.authority)
+        return http.client.HTTPSConnection(host, port, timeout=PATIENCE_S, context=context)

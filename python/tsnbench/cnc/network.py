@@ -1,0 +1,121 @@
+"""The network of a CNC: the scenario with its own streams, and the streams that clients requested.
+
+The scenario at any moment is the file's text with the requested streams added: its Plan is the Plan of a
+scenario that a person could write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench import foreign
+from tsnbench.cnc.requests import tree_of
+from tsnbench.planning.errors import PlanningErrors, PlanningProblem
+from tsnbench.planning.passes import planned
+from tsnbench.planning.topology.addressing import FIRST_UDP_PORT, multicast_ipv4
+from tsnbench.scenario import load
+from tsnbench.scenario.loader import runs_of
+from tsnbench.scenario.text.place import ELSEWHERE, Place
+from tsnbench.scenario.text.tree import Mapping as Tree
+from tsnbench.scenario.text.tree import Scalar
+
+if TYPE_CHECKING:
+    from tsnbench.plan.bounds.types import Bounds
+    from tsnbench.plan.document import Plan
+    from tsnbench.plan.types import Stream
+    from tsnbench.scenario import Scenario
+
+MOST_SLOTS = 50_000
+"""Streams that can have addresses of their own beside those of the scenario."""
+_PLACE = Place(ELSEWHERE + 1, 1)
+
+
+@dataclass(frozen=True)
+class Requested:
+    """A stream that a client requested, as it was written in the language of scenarios."""
+
+    client: str
+    written: foreign.Json
+    slot: int
+    """From this number its addresses follow: they stay when other streams leave."""
+
+    def with_addresses(self) -> foreign.Json:
+        """The stream with addresses that do not depend on its place among others."""
+        own = {**self.written, "udp-port": FIRST_UDP_PORT + self.slot % (65_536 - FIRST_UDP_PORT)}
+        to = self.written.get("to")
+        return {**own, "address": multicast_ipv4(self.slot)} if isinstance(to, list) and len(to) > 1 else own
+
+
+@dataclass(frozen=True)
+class Network:
+    """The network at one moment; it never changes: an accepted change makes another one."""
+
+    number: int
+    """How many changes were accepted before."""
+    requested: Mapping[str, Requested]
+    plan: Plan
+    text: str
+    """The Plan as canonical JSON, with its hash."""
+    hash: str
+    bounds: Bounds
+
+    def flows(self, name: str) -> list[Stream]:
+        """The flows of a stream of the scenario or of a client; empty if there is none."""
+        return [one for one in self.plan.document["streams"] if one["group"] == name]
+
+
+class Base:
+    """The scenario that the service was started with.
+
+    Raises:
+        InputError: the file cannot be read or planned, or describes several runs.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.scenario = load(file)
+        self._origin = self.scenario.as_read()
+        self.planned = planned(self.scenario)
+        flows = [stream["name"] for stream in self.planned.plan.document["streams"]]
+        self.names = {*self.scenario.streams, *flows}
+        """Names that no client can use."""
+        self._first_slot = len(flows)
+        parts = [self._origin.text.encode(), *(Path(one).read_bytes() for one in self._origin.tables)]
+        self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
+        """Of the text of the scenario and of the tables beside it."""
+
+    def with_streams(self, requested: Mapping[str, Requested]) -> Scenario:
+        """The scenario with these streams added.
+
+        Raises:
+            ScenarioErrors: mistakes of the streams.
+            PlanningErrors: a list stands where one value belongs.
+        """
+        tree, added = self._origin.tree, []
+        for name, one in requested.items():
+            added.append((Scalar(_PLACE, name), tree_of(one.with_addresses(), _PLACE)))
+        entries = tuple(
+            (key, _joined(value, added) if key.text == "streams" else value) for key, value in tree.entries
+        )
+        merged = Tree(tree.place, entries, tree.weight + sum(value.weight for _, value in added))
+        runs = runs_of(merged, self._origin.file, self._origin.tables)
+        if len(runs) != 1:
+            paths = runs[0].as_read().swept.values()
+            raise PlanningErrors([PlanningProblem(path, "one value", "a list of values") for path in paths])
+        return runs[0]
+
+    def free_slots(self, requested: Mapping[str, Requested]) -> Iterator[int]:
+        """Numbers for addresses that no stream has, the least first."""
+        used = {one.slot for one in requested.values()}
+        slots = range(self._first_slot, self._first_slot + MOST_SLOTS)
+        return (slot for slot in slots if slot not in used)
+
+
+def _joined(streams: object, added: list[tuple[Scalar, Tree]]) -> Tree:
+    """The section of streams with further ones."""
+    assert isinstance(streams, Tree)
+    weight = streams.weight + sum(value.weight for _, value in added)
+    return Tree(streams.place, (*streams.entries, *added), weight)

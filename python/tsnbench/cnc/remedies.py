@@ -1,0 +1,71 @@
+"""Changes of a refused stream that would be admitted: each was tried before it is told.
+
+``tsnbench plan`` tries the remedies of schedules itself, and its hints say so. Here are those of bounded
+streams, and of requests that harm others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from time import monotonic
+
+from tsnbench.cnc.admission import Rules, decide
+from tsnbench.cnc.changes import Change, NotAcceptedError
+from tsnbench.cnc.network import Base, Network
+from tsnbench.foreign import Json
+from tsnbench.planning.errors import PlanningProblem
+from tsnbench.quantities import exact
+from tsnbench.scenario.units import DURATION, UnitError
+
+PATIENCE_S = 1.0
+"""No further remedy is tried after this time."""
+LONGER = (2, 4, 8)
+"""Factors of the period."""
+LOOSER = (2, 4, 8)
+"""Factors of the limit of the delay."""
+
+
+def with_remedy(
+    base: Base, now: Network, change: Change, rules: Rules, problems: Sequence[PlanningProblem]
+) -> Sequence[PlanningProblem]:
+    """The problems of a refused change, the first one with a remedy that was tried, if one was found.
+
+    Only a change that adds one stream is tried: of several, another choice may be better.
+    """
+    if len(change.add) != 1 or any(one.hint for one in problems):
+        return problems
+    ((name, written),) = change.add.items()
+    end = monotonic() + PATIENCE_S
+    for other, words in _others(written):
+        if monotonic() > end:
+            break
+        try:
+            decide(base, now, replace(change, add={name: other}), rules)
+        except NotAcceptedError:
+            continue
+        return [replace(problems[0], hint=f"{words} would be admitted (tried)"), *problems[1:]]
+    return problems
+
+
+def _others(written: Json) -> Iterator[tuple[Json, str]]:
+    """Streams that ask for less, each with its difference in words; the least difference first."""
+    requires = written.get("requires")
+    if isinstance(requires, dict) and (delay := _duration(requires.get("delay"))):
+        for factor in LOOSER:
+            looser = exact(factor * delay)
+            yield {**written, "requires": {**requires, "delay": looser}}, f"requires.delay: {looser}"
+    if "period" in written and not written.get("scheduled"):
+        yield {**written, "scheduled": True}, "scheduled: true"
+    if period := _duration(written.get("period")):
+        for factor in LONGER:
+            longer = exact(factor * period)
+            yield {**written, "period": longer}, f"period: {longer}"
+
+
+def _duration(text: object) -> int | None:
+    """Nanoseconds; None if it is no duration."""
+    try:
+        return DURATION.parse(text) if isinstance(text, str) else None
+    except UnitError:
+        return None

@@ -1,0 +1,153 @@
+"""The server of ``tsnbench cnc``: its address, who is answered, TLS."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.routing import BaseRoute
+
+from tsnbench.cnc.server import routes
+from tsnbench.cnc.server.asking import problem
+from tsnbench.cnc.server.clients import Clients
+from tsnbench.cnc.service import Service
+from tsnbench.errors import InputError
+from tsnbench.foreign import Json
+from tsnbench.ui.requests.connections import BACKLOG, Connection
+from tsnbench.ui.requests.guard import HEADERS
+
+Message = MutableMapping[str, object]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files in PEM: the server's certificate and key, and the authority of its clients' certificates."""
+
+    certificate: Path
+    key: Path
+    clients: Path | None = None
+
+
+def address_of(text: str) -> tuple[str, int]:
+    """Host and port of ``127.0.0.1:8443``, ``[::1]:8443`` or ``:0``; without a host the loopback interface.
+
+    Raises:
+        InputError: it is no such address.
+    """
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
+    try:
+        ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError:
+        raise InputError(f"--listen: expected ADDRESS:PORT, found {text}\n  hint: 127.0.0.1:8443") from None
+    if not colon or not port.isdecimal() or int(port) > 65535:
+        raise InputError(f"--listen: expected ADDRESS:PORT, found {text}\n  hint: 127.0.0.1:8443")
+    return ("127.0.0.1" if host == "localhost" else host), int(port)
+
+
+def serve(
+    service: Service,
+    host: str,
+    port: int,
+    opened: Callable[[str], None],
+    clients: Clients | None = None,
+    tls: Tls | None = None,
+    more: Sequence[BaseRoute] = (),
+) -> None:
+    """Serves until the process is interrupted.
+
+    Args:
+        service: the CNC. host, port: where it listens; port 0 takes a free one.
+        opened: is called with the address when connections are accepted.
+        clients: who may ask. tls: its certificate. more: further routes.
+
+    Raises:
+        InputError: another machine could ask without a token, or TLS is not usable.
+        OSError: the address is in use, or not of this machine.
+    """
+    clients = clients or Clients()
+    if not ipaddress.ip_address(host).is_loopback and not (clients.named and tls):
+        raise InputError(
+            f"--listen: expected an address of this machine alone, found {host}\n"
+            "  hint: other machines need --tokens, --tls-certificate and --tls-key"
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen()
+        port = listening.getsockname()[1]
+        shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        loopback = ipaddress.ip_address(host).is_loopback
+        hosts = {shown, f"localhost:{port}"} if loopback else None
+        config = uvicorn.Config(
+            application(service, clients, hosts, more),
+            http=Connection,
+            backlog=BACKLOG,
+            access_log=False,
+            log_level="warning",
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=2,
+            **_tls(tls),
+        )
+        opened(f"{'https' if tls else 'http'}://{shown}")
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _tls(tls: Tls | None) -> Json:
+    """The settings of uvicorn."""
+    if tls is None:
+        return {}
+    found: Json = {"ssl_certfile": tls.certificate, "ssl_keyfile": tls.key}
+    if tls.clients is not None:
+        found |= {"ssl_ca_certs": tls.clients, "ssl_cert_reqs": 2}  # ssl.CERT_REQUIRED
+    return found
+
+
+def application(
+    service: Service, clients: Clients, hosts: set[str] | None, more: Sequence[BaseRoute] = ()
+) -> Application:
+    """The guarded application.
+
+    A page of another origin has that origin in its requests, and a name that points at the loopback interface
+    is in the ``Host`` header: neither is answered. ``hosts``: every header that is; None: any.
+    """
+    inner = Starlette(routes=[*routes.routes(service), *more])
+
+    async def guarded(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = Headers(scope=scope)
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                made = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    made.setdefault(name, value)
+            await send(message)
+
+        host = headers.get("host", "")
+        client = clients.of(headers.get("authorization", ""))
+        if hosts is not None and host not in hosts:
+            await problem(421, "This server has another name")(scope, receive, sending)
+        elif headers.get("origin", f"{scope['scheme']}://{host}") != f"{scope['scheme']}://{host}":
+            await problem(403, "Only pages of this server may ask")(scope, receive, sending)
+        elif client is None:
+            answer = problem(401, "A token is missing, or nobody has it")
+            answer.headers["www-authenticate"] = "Bearer"
+            await answer(scope, receive, sending)
+        else:
+            await inner({**scope, "cnc.client": client}, receive, sending)
+
+    return guarded

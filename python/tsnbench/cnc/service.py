@@ -1,0 +1,180 @@
+"""The service: one thread decides about changes, one after the other; everybody else reads what it made.
+
+A reader gets the network of one moment, which never changes. A client waits for the decision about its
+change; at most :data:`MOST_WAITING` changes wait at once.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+from tsnbench.cnc.admission import Parts, Rules, decide, first
+from tsnbench.cnc.changes import Change, Decision, Kind, NotAcceptedError, reasons_of
+from tsnbench.cnc.facts import stream_facts
+from tsnbench.cnc.network import Base, Network
+from tsnbench.cnc.remedies import with_remedy
+from tsnbench.cnc.store import FullStoreError, Store
+from tsnbench.errors import BackendError
+from tsnbench.planning.errors import PlanningProblem
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
+
+MOST_WAITING = 64
+"""Changes that wait for a decision."""
+REMEMBERED = 1_000
+"""Decisions that clients can read."""
+
+
+class BusyError(BackendError):
+    """Too many changes wait; a client asks again later."""
+
+
+class Devices(Protocol):
+    """Where a Plan goes."""
+
+    def put(self, document: PlanDocument) -> Sequence[str]:
+        """Gives every device its part of a Plan; returns notes.
+
+        Raises:
+            BackendError: all devices have their earlier configuration, or the text says which have not.
+        """
+        ...
+
+
+Job = tuple[Change, "Future[Decision]"]
+
+
+class Service:
+    """The CNC of one network.
+
+    Args:
+        base: the scenario. store: keeps what was accepted; None: nothing stays after the end.
+        devices: gets every accepted Plan; None: nobody. rules: what is permitted.
+    """
+
+    def __init__(
+        self,
+        base: Base,
+        store: Store | None = None,
+        devices: Devices | None = None,
+        rules: Rules | None = None,
+    ) -> None:
+        self.base, self.store, self.devices = base, store, devices
+        self.rules = rules or Rules()
+        self.network: Network = (store.network(base) if store else None) or first(base)
+        """The network in force. Only the writer replaces it."""
+        self.decisions: deque[Decision] = deque(store.decisions(REMEMBERED) if store else (), REMEMBERED)
+        self._number = self.decisions[-1].number if self.decisions else 0
+        self._jobs: queue.Queue[Job | None] = queue.Queue(MOST_WAITING)
+        self._listeners: list[Callable[[Decision], None]] = []
+        self._closing = False
+        self._writer = threading.Thread(target=self._work, name="cnc-writer", daemon=True)
+        self._writer.start()
+
+    def close(self) -> None:
+        """Ends the writer after the changes that wait, and frees the store."""
+        self._closing = True
+        self._jobs.put(None)
+        self._writer.join()
+        if self.store is not None:
+            self.store.close()
+
+    def listen(self, told: Callable[[Decision], None]) -> Callable[[], None]:
+        """``told`` is called with every decision, by the writer; returns how to end that."""
+        self._listeners.append(told)
+        return lambda: self._listeners.remove(told)
+
+    def ask(self, change: Change) -> Future[Decision]:
+        """Puts a change into the queue.
+
+        Raises:
+            BusyError: too many changes wait already, or the service ends.
+        """
+        done: Future[Decision] = Future()
+        try:
+            if self._closing:
+                raise queue.Full
+            self._jobs.put_nowait((change, done))
+        except queue.Full:
+            raise BusyError(f"{MOST_WAITING} changes wait already: ask again later") from None
+        return done
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            change, done = job
+            if not done.set_running_or_notify_cancel():
+                continue
+            try:
+                done.set_result(self._decide(change))
+            except BaseException as error:  # the writer goes on, and the client is told
+                done.set_exception(error)
+
+    def _decide(self, change: Change) -> Decision:
+        parts = Parts()
+        now = self.network
+        self._number += 1
+        decision = Decision(self._number, _time(), change.client, change.document(), "accepted", now.hash)
+        try:
+            after = decide(self.base, now, change, self.rules, parts)
+        except NotAcceptedError as error:
+            problems = error.problems
+            if error.kind is Kind.REFUSED:
+                problems = tuple(with_remedy(self.base, now, change, self.rules, problems))
+                parts.done("remedy")
+            decision = replace(
+                decision, outcome=error.kind.value, reasons=reasons_of(problems), parts_ms=parts.ms
+            )
+            return self._told(decision, None)
+        facts = stream_facts(after, change.add)
+        decision = replace(decision, plan=after.hash, streams=facts, parts_ms=parts.ms)
+        if after is now:
+            # All of it is there already: an answer was lost, and the client asked again.
+            return self._told(decision, None)
+        try:
+            notes = self._deployed(after)
+        except BackendError as error:
+            problem = PlanningProblem("devices", "devices that take the Plan", str(error))
+            outcome = replace(
+                decision, outcome=Kind.DEVICES.value, plan=now.hash, streams=(), reasons=reasons_of([problem])
+            )
+            return self._told(outcome, None)
+        parts.done("deploy")
+        return self._told(replace(decision, notes=notes), after)
+
+    def _deployed(self, after: Network) -> Sequence[str]:
+        return self.devices.put(after.plan.document) if self.devices else ()
+
+    def _told(self, decision: Decision, after: Network | None) -> Decision:
+        """Keeps a decision, puts the network after it into force, and tells everybody.
+
+        Raises:
+            FullStoreError: the store cannot be written; the network stays as it was.
+        """
+        parts = Parts()
+        if self.store is not None:
+            try:
+                self.store.keep(decision, after)
+            except FullStoreError:
+                if after is not None and self.devices is not None:
+                    self.devices.put(self.network.plan.document)
+                raise
+        parts.done("store")
+        decision = replace(decision, parts_ms={**decision.parts_ms, **parts.ms})
+        if after is not None:
+            self.network = after
+        self.decisions.append(decision)
+        for told in list(self._listeners):
+            told(decision)
+        return decision
+
+
+def _time() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

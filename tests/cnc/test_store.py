@@ -1,0 +1,183 @@
+"""The store: what is there after the end of a process, whatever ended it."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cnc.cell import BOUNDED, GREEDY, SCHEDULED, base_of
+from tsnbench.cnc.changes import Change, Decision
+from tsnbench.cnc.network import Base
+from tsnbench.cnc.service import MOST_WAITING, BusyError, Service
+from tsnbench.cnc.store import NAME, BusyStoreError, FullStoreError, Store
+from tsnbench.errors import ContentError, InputError
+
+LOADED = """
+import sys
+from pathlib import Path
+from tsnbench.cnc.changes import Change
+from tsnbench.cnc.network import Base
+from tsnbench.cnc.service import Service
+from tsnbench.cnc.store import Store
+
+base = Base(Path(sys.argv[1]))
+service = Service(base, Store(Path(sys.argv[2]), base.digest))
+stream = {"from": "cam2", "to": "ctl", "pcp": 3, "period": "1 ms", "payload": "60 B"}
+print("ready", flush=True)
+for number in range(100_000):
+    there = sorted(service.network.requested)
+    change = Change("a", {f"s{number}": stream}, tuple(there[:-3]))
+    print("asked", change.remove, f"s{number}", flush=True)
+    assert service.ask(change).result().accepted
+    print("done", ",".join(sorted(service.network.requested)), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
+    return base_of(tmp_path_factory.mktemp("cell"))
+
+
+@pytest.fixture
+def service(base: Base, tmp_path: Path) -> Iterator[Service]:
+    made = Service(base, Store(tmp_path / "store", base.digest))
+    yield made
+    made.close()
+
+
+def asked(service: Service, *changes: Change) -> list[Decision]:
+    return [service.ask(change).result(30) for change in changes]
+
+
+def test_what_was_accepted_is_there_again(base: Base, tmp_path: Path) -> None:
+    first = Service(base, Store(tmp_path, base.digest))
+    made = asked(
+        first, Change("a", {"x": SCHEDULED}), Change("b", {"y": BOUNDED}), Change("a", {"z": GREEDY})
+    )
+    assert [one.outcome for one in made] == ["accepted", "accepted", "refused"]
+    first.close()
+    second = Service(base, Store(tmp_path, base.digest))
+    assert second.network.text == first.network.text
+    assert second.network.requested == first.network.requested
+    assert second.network.bounds == first.network.bounds
+    assert [one.outcome for one in second.decisions] == ["accepted", "accepted", "refused"]
+    # The number of decisions goes on.
+    assert asked(second, Change("a", {}, ("x",)))[0].number == 4
+    second.close()
+
+
+def test_a_second_process_is_refused_and_a_store_of_another_scenario(base: Base, tmp_path: Path) -> None:
+    kept = Store(tmp_path, base.digest)
+    with pytest.raises(BusyStoreError, match="another process serves this store"):
+        Store(tmp_path, base.digest)
+    kept.close()
+    with pytest.raises(InputError, match="found one of another scenario"):
+        Store(tmp_path, "another")
+    Store(tmp_path, base.digest).close()
+
+
+def test_other_files_are_refused_and_stay(base: Base, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"no database, but long enough to be taken for one" * 100)
+    before = (tmp_path / NAME).read_bytes()
+    with pytest.raises(ContentError, match="expected a store of tsnbench cnc"):
+        Store(tmp_path, base.digest)
+    assert (tmp_path / NAME).read_bytes() == before
+
+
+def test_a_plan_that_was_changed_is_refused(base: Base, tmp_path: Path) -> None:
+    first = Service(base, Store(tmp_path, base.digest))
+    asked(first, Change("a", {"x": SCHEDULED}))
+    first.close()
+    line = sqlite3.connect(tmp_path / NAME)
+    (text,) = line.execute("SELECT plan FROM network").fetchone()
+    line.execute("UPDATE network SET plan = ?", (text.replace('"offset_ns":', '"offset_ns":1', 1),))
+    line.commit()
+    line.close()
+    with pytest.raises(ContentError, match="expected a Plan that holds"):
+        Service(base, Store(tmp_path, base.digest))
+
+
+def test_a_full_disk_refuses_the_change_and_the_service_goes_on(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert service.store is not None
+    asked(service, Change("a", {"x": SCHEDULED}))
+    # SQLite's own limit: the error is that of a full disk.
+    line = service.store._line
+    pages = line.execute("PRAGMA page_count").fetchone()[0]
+    line.execute(f"PRAGMA max_page_count={pages}")
+    before = service.network
+    streams = {f"s{number}": {**BOUNDED, "payload": "40 B", "requires": {}} for number in range(30)}
+    with pytest.raises(FullStoreError, match="full"):
+        asked(service, Change("a", streams))
+    assert service.network is before
+    line.execute(f"PRAGMA max_page_count={pages + 10_000}")
+    assert asked(service, Change("a", streams))[0].accepted
+
+
+def test_too_many_changes_are_told_to_come_again(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting: Future[Any] = Future()
+    monkeypatch.setattr("tsnbench.cnc.service.decide", lambda *words: waiting.result())
+    held: list[Future[Decision]] = []
+
+    def ask() -> None:
+        for _ in range(MOST_WAITING + 2):
+            held.append(service.ask(Change("a", {"x": BOUNDED})))
+
+    with pytest.raises(BusyError):
+        ask()
+    assert len(held) >= MOST_WAITING
+    waiting.set_result(service.network)
+    assert {one.result(30).outcome for one in held} == {"accepted"}
+
+
+def killed(base_file: Path, store: Path, after_s: float) -> tuple[list[str], list[str] | None]:
+    """Streams that a loaded service told last, and those that it was asked for then; it was killed."""
+    words = [sys.executable, "-c", LOADED, str(base_file), str(store)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        try:
+            process.wait(after_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        lines = process.stdout.read().splitlines()
+    done = [line.split()[1].split(",") for line in lines if line.startswith("done")]
+    return (done[-1] if done else []), lines
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.nightly)])
+def test_killed_at_any_moment_the_old_or_the_new_network_is_there(tmp_path: Path, kills: int) -> None:
+    base = base_of(tmp_path)
+    moments = random.Random(kills)
+    before: set[str] = set()
+    reached = 0
+    for _ in range(kills):
+        told, lines = killed(tmp_path / "cell.yaml", tmp_path / "store", moments.uniform(0.0, 0.6))
+        assert lines is not None
+        kept = Store(tmp_path / "store", base.digest)
+        found = kept.network(base)
+        last = kept.decisions(1)
+        kept.close()
+        there = set(found.requested) if found else set()
+        asked_last = [line for line in lines if line.startswith("asked")]
+        # The last answer, or the change that was asked after it: never a third state.
+        old = set(told) or before
+        new = None
+        if asked_last and lines[-1].startswith("asked"):
+            _, rest = asked_last[-1].split(" ", 1)
+            removed, name = rest.rsplit(" ", 1)
+            new = (old - {part.strip(" '(),") for part in removed.split(",")}) | {name}
+        assert there in ([old, new] if new is not None else [old])
+        assert not found or last[0].plan == found.hash
+        before = there
+        reached += bool(lines)
+    assert reached
