@@ -21,7 +21,7 @@ from tsnbench.messages import Kind, codes_of, kinds, whole
 
 ELSEWHERE = {"<text>": "fail", "<mode.input>": "MODES"}
 """Texts that another place gives to that of an error."""
-BY_PROBLEMS = {"ScenarioErrors", "PlanningErrors"}
+BY_PROBLEMS = {"ScenarioErrors", "PlanningErrors", "NotAcceptedError"}
 """Errors with the codes of their problems (tests/scenario/test_messages.py)."""
 
 

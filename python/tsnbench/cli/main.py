@@ -30,6 +30,7 @@ COMMANDS = {
     "import": "planning.importing",
     "plan": "planning.plan",
     "tune": "study.tune",
+    "cnc": "cnc",
     "run": "running.run",
     "measure": "measuring.measure",
     "inspect": "measuring.inspect",

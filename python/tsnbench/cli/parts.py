@@ -19,6 +19,7 @@ from tsnbench.libraries import Lazy
 __all__ = [
     "bound_parts",
     "captured_page",
+    "cnc_server",
     "compare_page",
     "dask",
     "exports",
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     import tsnbench.backends.netns as netns
     import tsnbench.backends.vm.backend as virtual_machine
     import tsnbench.cli.console.terminal as terminal
+    import tsnbench.cnc.server.server as cnc_server
     import tsnbench.compare.inet as inet
     import tsnbench.compare.saihu as saihu
     import tsnbench.editing.language_server as language_server
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
 else:
     bound_parts = Lazy("tsnbench.plan.bounds.parts")
     captured_page = Lazy("tsnbench.report.captured_page")
+    cnc_server = Lazy("tsnbench.cnc.server.server")
     compare_page = Lazy("tsnbench.report.compare_page")
     dask = Lazy("tsnbench.studies.clusters.dask")
     exports = Lazy("tsnbench.exports")

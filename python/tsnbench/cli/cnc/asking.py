@@ -1,0 +1,162 @@
+"""``tsnbench cnc add``, ``remove``, ``list`` and ``explain``: requests to a service."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlencode
+
+import typer
+
+from tsnbench import foreign
+from tsnbench.cli.console.options import argument, flag, json_of, option
+from tsnbench.cli.console.output import Exit, print_json, print_line, print_table, user_errors
+from tsnbench.cnc.client import Answer, Connection
+from tsnbench.errors import BackendError, InputError
+from tsnbench.foreign import Json
+from tsnbench.quantities import time
+from tsnbench.sheet import Column, Sheet
+
+ADDRESS, TOKEN = "TSNBENCH_CNC", "TSNBENCH_CNC_TOKEN"
+"""Variables of the environment with the address of the service, and the token of the client."""
+LARGEST_FILE = 1 << 20
+At = Annotated[
+    str | None,
+    option("URL", f"The service: http://127.0.0.1:PORT; by default ${ADDRESS}.", "--at"),
+]
+Authority = Annotated[Path | None, option("FILE", "Certificate of the service's authority (PEM).", "--ca")]
+AsJson = Annotated[bool, json_of("The answer")]
+Names = Annotated[list[str], argument("NAME...", "Names of streams.")]
+
+
+def add(
+    file: Annotated[Path, argument("FILE", "Streams by name, as in a scenario (YAML or JSON); - is stdin.")],
+    replace: Annotated[bool, flag("--replace", "Replace own streams that have these names.")] = False,
+    at: At = None,
+    authority: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask for streams: all of a file, or none."""
+    with user_errors():
+        if str(file) == "-":
+            streams = foreign.parse_yaml("-", sys.stdin.read(LARGEST_FILE))
+        else:
+            streams = foreign.parse_yaml(str(file), foreign.read_text(file, LARGEST_FILE))
+        line = _service(at, authority)
+        there = line.ask("GET", "/api/streams").document.get("streams", []) if replace else []
+        own = {one["stream"] for one in there if one["client"]} & {str(name) for name in streams}
+        document = {"add": {str(name): stream for name, stream in streams.items()}, "remove": sorted(own)}
+        _tell(line.ask("POST", "/api/changes", document), as_json)
+
+
+def remove(names: Names, at: At = None, authority: Authority = None, as_json: AsJson = False) -> None:
+    """Remove streams: all of these, or none."""
+    with user_errors():
+        _tell(_service(at, authority).ask("POST", "/api/changes", {"remove": names}), as_json)
+
+
+def list_streams(at: At = None, authority: Authority = None, as_json: AsJson = False) -> None:
+    """List the streams in place, with worst case and margin."""
+    with user_errors():
+        found = _document(_service(at, authority).ask("GET", "/api/streams"))
+    if as_json:
+        print_json("cnc-streams", found)
+        return
+    columns = ["stream", "client", "from", "to", "kind", "release", "worst case", "margin"]
+    sheet = Sheet("streams", [Column(name, name=place < 4) for place, name in enumerate(columns)])
+    for flow in found["streams"]:
+        for listener in flow["listeners"]:
+            sheet.rows.append(
+                [
+                    flow["flow"],
+                    flow["client"] or "scenario",
+                    flow["talker"],
+                    listener["node"],
+                    "scheduled" if flow["scheduled"] else "bounded",
+                    _time(flow["offset_ns"]),
+                    _time(listener["release_upper_ns"]),
+                    _time(listener["margin_ns"]),
+                ]
+            )
+    print_table(sheet)
+
+
+def explain(
+    name: Annotated[str | None, argument("NAME", "Only decisions about this stream.")] = None,
+    at: At = None,
+    authority: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Explain the last decisions: what was asked, the answer, and why."""
+    query = f"?{urlencode({'stream': name})}" if name else ""
+    with user_errors():
+        found = _document(_service(at, authority).ask("GET", f"/api/decisions{query}"))
+    if as_json:
+        print_json("cnc-decisions", found)
+        return
+    for decision in found["decisions"]:
+        _print_decision(decision)
+
+
+def _time(ns: int | None) -> str:
+    return "-" if ns is None else time(ns)
+
+
+def _service(at: str | None, authority: Path | None) -> Connection:
+    address = at or os.environ.get(ADDRESS, "")
+    if not address:
+        raise InputError(f"--at: expected the address of the service, found none\n  hint: or set {ADDRESS}")
+    return Connection(address, os.environ.get(TOKEN, ""), authority)
+
+
+def _document(answer: Answer) -> Json:
+    """The document of an answer.
+
+    Raises:
+        InputError: the request was refused. BackendError: the service failed.
+    """
+    if answer.status < 300:
+        return answer.document
+    words = str(answer.document.get("detail", answer.status))
+    raise (BackendError if answer.status >= 500 else InputError)(words)
+
+
+def _tell(answer: Answer, as_json: bool) -> None:
+    """Prints a decision; ends with 1 if the network has no room."""
+    decision: Json | None = answer.document.get("decision")
+    if answer.status < 300:
+        decision = answer.document
+    if decision is None:
+        _document(answer)
+        return
+    if as_json:
+        print_json("cnc-decision", decision)
+    else:
+        _print_decision(decision)
+    if decision["outcome"] == "accepted":
+        return
+    if decision["outcome"] == "refused":
+        raise typer.Exit(Exit.REQUIREMENT_FAILED)
+    raise typer.Exit(Exit.BACKEND_FAILED if decision["outcome"] == "devices" else Exit.INPUT_WRONG)
+
+
+def _print_decision(decision: Json) -> None:
+    names = [*(f"+{name}" for name in decision["change"]["add"])]
+    names += [f"-{name}" for name in decision["change"]["remove"]]
+    said = "accepted" if decision["outcome"] == "accepted" else "not accepted"
+    print_line(f"{decision['number']}  {decision['at']}  {decision['client']}  {' '.join(names)}: {said}")
+    for flow in decision["streams"]:
+        for listener in flow["listeners"]:
+            release = "" if flow["offset_ns"] is None else f", released at {time(flow['offset_ns'])}"
+            worst = listener["release_upper_ns"]
+            delay = "no bound" if worst is None else f"at most {time(worst)}"
+            print_line(f"  {flow['flow']} to {listener['node']}: {delay}{release}")
+    for reason in decision["reasons"]:
+        where = f"{reason['path']}: " if reason["path"] else ""
+        print_line(f"  {where}expected {reason['expected']}, found {reason['found']}")
+        if reason["hint"]:
+            print_line(f"    hint: {reason['hint']}")
+    for note in decision["notes"]:
+        print_line(f"  {note}")

@@ -1,0 +1,74 @@
+"""``tsnbench cnc SCENARIO``: the service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from tsnbench.cli.console.options import ScenarioFile, option, setting
+from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
+from tsnbench.cli.parts import cnc_server
+from tsnbench.cnc.admission import Rules
+from tsnbench.cnc.network import Base
+from tsnbench.cnc.server.clients import Clients, read_clients
+from tsnbench.cnc.service import Service
+from tsnbench.cnc.store import Store
+from tsnbench.errors import InputError
+
+Listen = Annotated[str, setting("ADDRESS:PORT", "Where to listen; port 0 takes a free one.")]
+Kept = Annotated[
+    Path | None,
+    option("DIR", "Keep streams and decisions here; without it they end with the service."),
+]
+Tokens = Annotated[
+    Path | None, option("FILE", "Clients with tokens and scopes (TOML); without it this machine's users.")
+]
+Certificate = Annotated[Path | None, option("FILE", "The server's certificate (PEM).", "--tls-certificate")]
+Key = Annotated[Path | None, option("FILE", "The key of the certificate (PEM).", "--tls-key")]
+Authority = Annotated[
+    Path | None, option("FILE", "Clients need certificates of this authority (PEM).", "--tls-clients")
+]
+
+
+def serve(
+    file: ScenarioFile,
+    listen: Listen = "127.0.0.1:0",
+    store: Kept = None,
+    most: Annotated[
+        int, setting("NUMBER", "Most requested streams.", "--most-streams", min=1, max=50_000)
+    ] = 10_000,
+    tokens: Tokens = None,
+    certificate: Certificate = None,
+    key: Key = None,
+    authority: Authority = None,
+) -> None:
+    """Serve a network: clients add and remove streams while it runs.
+
+    Each change is planned beside the streams in place, which stay as they are, then proved and bounded as a
+    whole. It is accepted, or refused with the reason and with what would be admitted.
+    """
+    try:
+        room = cnc_server.serve
+    except ImportError as error:
+        if error.name not in ("starlette", "uvicorn"):
+            raise
+        fail(Exit.INPUT_WRONG, f"cnc: needs {error.name}\nhint: python -m pip install 'tsnbench[ui]'")
+    with user_errors():
+        host, port = cnc_server.address_of(listen)
+        clients = read_clients(tokens) if tokens else Clients()
+        if (certificate is None) != (key is None) or (authority and not certificate):
+            raise InputError("--tls-certificate: expected with --tls-key, and both for --tls-clients")
+        tls = cnc_server.Tls(certificate, key, authority) if certificate and key else None
+        base = Base(file)
+        kept = Store(store, base.digest) if store else None
+        service = Service(base, kept, None, Rules(most, clients.may_change))
+        if store is None:
+            print_message("without --store, streams end with this service")
+        now = service.network
+        print_message(f"{len(now.requested)} requested streams are in place; Ctrl-C ends the service")
+        try:
+            room(service, host, port, print_line, clients, tls)
+        except OSError as error:
+            raise InputError(f"--listen {listen}: {error.strerror or error}") from None
+        finally:
+            service.close()
