@@ -40,6 +40,7 @@ COMMANDS = {
     "study": "study",
     "reproduce": "study.reproduce",
     "doctor": "machines.doctor",
+    "diff": "machines.diff",
     "deploy": "machines.deploy",
     "send": "live.send",
     "receive": "live.receive",

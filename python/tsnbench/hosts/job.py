@@ -238,7 +238,7 @@ def _hardware(
             continue
         driver = facts.interfaces[name].driver if facts is not None else ""
         kernel = facts.ready.kernel if facts is not None else ""
-        profile = Profile(_mode(driver), _layout(driver, kernel), epoch_ns=phase_ns, interfaces=own)
+        profile = Profile(mode_of(driver), layout_of(driver, kernel), epoch_ns=phase_ns, interfaces=own)
         classes = [with_one_limit(one) for one in plan["ports"][port]["classes"]]
         lines += qdiscs.batch({**plan["ports"][port], "classes": classes}, name, profile)
     return _tc(lines)
@@ -263,12 +263,12 @@ def queued(plan: PlanDocument) -> frozenset[int]:
     )
 
 
-def _mode(driver: str) -> Mode:
+def mode_of(driver: str) -> Mode:
     """Hardware gates for cards that have them; for all others, and unknown ones, the kernel's gates."""
     return Mode.FULL if driver in GATED else Mode.SOFTWARE
 
 
-def _layout(driver: str, kernel: str) -> Layout:
+def layout_of(driver: str, kernel: str) -> Layout:
     """The order in which queues are served, and the mappings that the kernel supports."""
     if driver in HIGHEST_FIRST:
         return Layout.STRAIGHT

@@ -31,6 +31,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Devices and labs": {
         "doctor": "Report what this machine, a host or a lab supports.",
+        "diff": "Compare the running state of hosts with a Plan.",
         "deploy": "Configure running devices by NETCONF: all or none.",
         "send": "Send streams on an interface, on time. Needs root.",
         "receive": "Count received frames per stream. Needs root.",
