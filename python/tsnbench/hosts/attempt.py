@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 READY_S = 20.0
 """Time limit for all programs of a host to report that they are ready."""
+END_S = 2.0
+"""Time limit for programs to end when they are told to. A program that waits for the start does not."""
 LEAD_NS = 800_000_000
 """Time from the choice of the start to the start: enough for several messages to each host."""
 LEAST_AHEAD_NS = 50_000_000
@@ -351,18 +354,21 @@ def _softnet(agent: Agent) -> bytes:
 
 
 def _stop(agent: Agent, job: HostJob) -> None:
-    """Ends all programs of this attempt."""
+    """Ends all programs of this attempt; a program that does not obey in time is killed."""
     if agent.lost:
         return
     running = [one for one in (*job.beside, *job.captures, *job.armed, *job.others) if agent.runs(one.name)]
-    for one in running:
-        agent.signal(one.name)
-    until = time.monotonic() + READY_S
-    for one in running:
-        try:
-            agent.wait_for_end(one.name, until)
-        except BackendError:
-            return
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for one in running:
+            agent.signal(one.name, number)
+        until = time.monotonic() + END_S
+        for one in running:
+            try:
+                agent.wait_for_end(one.name, until)
+            except AgentLost:
+                return
+            except BackendError:
+                continue
 
 
 __all__ = ["PROGRAM", "Attempt", "Rejected", "common_cycle_ns", "far_apart", "phase", "run", "set_up"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, late_at, merge
 from tsnbench.hosts.state import facts, tuning
+from tsnbench.hosts.state.links import Disturbed, Links
 from tsnbench.plan.slow_motion import dilated
 from tsnbench.runs import manifest
 from tsnbench.runs.clearing import claim
@@ -64,6 +65,7 @@ class Hosts(Backend):
         *,
         campaign: bool = False,
         dilate: int = 1,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.inventory = inventory
         self.given = given or {}
@@ -73,7 +75,12 @@ class Hosts(Backend):
         self.dilate = dilate
         """How many times slower the experiment runs on the hosts; all results are in the Plan's time. Links
         must be slower by the same factor."""
+        self._tell = tell or (lambda line: None)
+        """Called with a sentence when a run waits for clocks, and when an attempt is rejected."""
         self._clocks = Synchronisation(inventory)
+        self._links = Links()
+        self._disturbed = False
+        """Whether hosts must be checked and set up anew, although the set-up is the same."""
         self._phase_ns = 0
         self._jobs: dict[str, HostJob] = {}
         """The present configuration of hosts."""
@@ -206,6 +213,8 @@ class Hosts(Backend):
                         {"attempt": number, "valid": False, "host": error.host, "reason": error.reason}
                         | {"began_ns": began, "rejected_ns": time.clock_gettime_ns(time.CLOCK_TAI)}
                     )
+                    self._tell(f"attempt {number} of {bounds.attempts} was rejected: {error}")
+                    self._disturbed = isinstance(error, Disturbed)
                     self._reopen_lost()
                     continue
                 tried.append({"attempt": number, "valid": True, "began_ns": began})
@@ -266,9 +275,11 @@ class Hosts(Backend):
         ports = refusals.ports_of(document, self._facts, self._planned(document), self.dilate)
         agents = {name: self._agents[name] for name in self._hosts(document)}
         notes = self._configure(document, agents)
+        self._links.begin(agents, self._jobs, document)
         self._clocks.begin(agents, self._facts, document, self._place)
-        self._clocks.wait(agents)
+        self._clocks.wait(agents, lambda: self._links.check(agents), self._tell)
         text = plan.to_json()
+        before = self._links.state(agents)
         done = attempt.run(
             agents,
             self._jobs,
@@ -276,8 +287,11 @@ class Hosts(Backend):
             text,
             self._phase_ns,
             lambda passed: progress(passed // self.dilate, 0),
-            lambda: self._clocks.watch(agents),
+            lambda: self._watch(agents),
         )
+        self._links.check(agents)
+        kernels = {name: self._facts[name].ready.boot for name in before}
+        notes += self._links.compare(before, self._links.state(agents), kernels)
         seen = self._collect(plan, document, done, ports, folder, pcap)
         unseen = self._record(document, folder, done)
         return {
@@ -300,6 +314,11 @@ class Hosts(Backend):
             **seen,
         }
 
+    def _watch(self, agents: Mapping[str, Agent]) -> None:
+        """Raises :class:`Rejected` if the attempt is not valid any more."""
+        self._links.check(agents)
+        self._clocks.watch(agents)
+
     def _planned(self, document: PlanDocument) -> dict[str, HostJob]:
         """The jobs of the hosts for the present phase."""
         return job.jobs(document, self.inventory, self._place, self._facts, self._phase_ns, self.dilate)
@@ -308,12 +327,12 @@ class Hosts(Backend):
         """Checks the wires and sets the hosts up, unless they have this set-up already; returns notes."""
         in_phase = self._phase_ns % attempt.common_cycle_ns(document) == 0
         planned = self._planned(document)
-        if in_phase and _setups(planned) == _setups(self._jobs):
+        if in_phase and not self._disturbed and _setups(planned) == _setups(self._jobs):
             self._jobs = planned
             return []
         if self._jobs:
             run_all([agents[name] for name in self._jobs], Agent.undo)
-        self._jobs = {}
+        self._jobs, self._disturbed = {}, False
         needed = set(self._place.ends.values())
         wires = [wire for wire in self.inventory.wires if needed.issuperset(wire.ends)]
         notes = wiring.check(agents, self._facts, self.inventory, wires)

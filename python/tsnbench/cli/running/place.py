@@ -9,7 +9,7 @@ from pathlib import Path
 from tsnbench.backends.protocol import Backend
 from tsnbench.backends.simulation import Simulation
 from tsnbench.cli.console.options import pairs_of
-from tsnbench.cli.console.output import Exit, fail, print_line, user_errors
+from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
 from tsnbench.cli.parts import host_backend, inventory, netns, virtual_machine
 from tsnbench.plan.document import Plan
 
@@ -47,7 +47,7 @@ class Place:
         machines = pairs_of("--map", "NODE=MACHINE", self.machines)
         with user_errors():
             lab = inventory.load_inventory(self.hosts)
-            return host_backend.Hosts(lab, machines, campaign=True, dilate=self.dilate)
+            return host_backend.Hosts(lab, machines, campaign=True, dilate=self.dilate, tell=print_message)
 
     def words(self) -> list[str]:
         """The options of the command for another backend than the simulator."""

@@ -125,6 +125,19 @@ class Gate:
             and not self.split()
         )
 
+    def states(self) -> Iterator[str]:
+        """The state of each host's clock, in words."""
+        for host in self.hosts:
+            reading = self.last.get(host)
+            if reading is None:
+                yield f"{host} has said nothing yet"
+                continue
+            state = reading.told.get("port_state") or reading.told.get("error") or "no state"
+            offset = "" if reading.offset_ns is None else f" {reading.offset_ns:+,} ns from its master,"
+            since = self.good_since.get(host)
+            good = "not yet good" if since is None else f"good for {(reading.tai_ns - since) / 1e9:.1f} s"
+            yield f"{host}{' leads,' if reading.leads else offset} {state}, {good}"
+
     def split(self) -> str:
         """A sentence if hosts follow different grandmasters; empty if they have one."""
         found: dict[str, list[str]] = {}

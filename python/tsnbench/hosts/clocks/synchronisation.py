@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 SOCKET = "/var/run/ptp4l"
 EVERY = "500ms"
 LOOK_S = 0.1
+TOLD_S = 10.0
+"""How often a run that waits tells the state of the clocks."""
+PROGRAMS = ("ptp4l", "phc2sys", "sync")
+"""The programs that were started on a host; none of them ends by itself."""
+LAST_LINES, LAST_LETTERS = 3, 300
+"""Most of what a program that has ended said last."""
 END_S = 5.0
 UTC_OFFSET_S = 37
 """TAI - UTC in the kernel of a host that was not contacted."""
@@ -107,7 +113,7 @@ class Synchronisation:
             self._gate = Gate(hosts, self.inventory.sync)
 
         def one_host(agent: Agent) -> None:
-            if agent.runs("sync") and ("ptp4l" not in agent.programs or agent.runs("ptp4l")):
+            if agent.runs("sync") and not _ended(agent):
                 return
             if agent.runs("sync"):
                 agent.signal("sync")
@@ -123,21 +129,39 @@ class Synchronisation:
 
         run_all([agents[name] for name in hosts], one_host)
 
-    def wait(self, agents: Mapping[str, Agent]) -> None:
+    def wait(
+        self, agents: Mapping[str, Agent], watch: Callable[[], None], tell: Callable[[str], None]
+    ) -> None:
         """Waits until the gate is open.
+
+        Args:
+            agents: the agents by host.
+            watch: called now and then; it raises :class:`Rejected` if there is nothing to wait for.
+            tell: called now and then with the state of each host's clock.
 
         Raises:
             Rejected: the gate stays closed for too long; with the host that keeps it closed, and the reason.
+                Or a program that synchronises clocks has ended; with its last lines.
         """
         if self._gate is None:
             return
-        until = time.monotonic() + self._gate.bounds.within_ns / 1e9
+        limit_s = self._gate.bounds.within_ns / 1e9
+        began = time.monotonic()
+        told = began
         while not self._gate.open:
             for reading in self._take(agents):
                 self._gate.take(reading)
-            if time.monotonic() > until:
+            watch()
+            for host in self._gate.hosts:
+                if why := _ended(agents[host]):
+                    raise Rejected(host, why)
+            now = time.monotonic()
+            if now - told >= TOLD_S:
+                told = now
+                states = "; ".join(self._gate.states())
+                tell(f"waiting for synchronised clocks, {now - began:.0f} of at most {limit_s:g} s: {states}")
+            if now - began > limit_s:
                 host, why = self._gate.closed_because()
-                limit_s = self._gate.bounds.within_ns / 1e9
                 raise Rejected(host, f"clocks were not synchronised within {limit_s:g} s: {why}")
             time.sleep(LOOK_S)
         self._monitor = Monitor(self._gate.bounds)
@@ -249,3 +273,13 @@ class Synchronisation:
             lines += [f"cat >{file} <<END", *content.splitlines(), "END", f"{shlex.join(argv)} &"]
         told = "# where no ptp4l runs there, once all is set up (utc_offset: that of the host's kernel):"
         return lines and [told, *lines]
+
+
+def _ended(agent: Agent) -> str:
+    """Which program of a host has ended, with its last lines, in words; empty if all of them run."""
+    for name in PROGRAMS:
+        program = agent.programs.get(name)
+        if program is not None and program.code is not None:
+            said = "\n".join([*program.lines[-LAST_LINES:], program.err.strip()]).strip()[-LAST_LETTERS:]
+            return f"{name} ended with {program.code}: {said or 'it said nothing'}"
+    return ""

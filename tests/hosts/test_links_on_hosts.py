@@ -1,0 +1,107 @@
+"""Links that are lost while hosts run a Plan, and settings that change: the attempt is no measurement."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.planned import plan_of
+from tsnbench.errors import BackendError
+from tsnbench.hosts.backend import Hosts
+from tsnbench.hosts.clocks import synchronisation
+from tsnbench.hosts.inventory import read_inventory
+from tsnbench.hosts.remote.agent import Agent
+
+from .conftest import Rig, attempts, bounded, in_first_attempts, lasting
+from .test_attempts_on_hosts import PTP, synchronised
+
+
+def soon(rig: Rig, host: str, words: str) -> Callable[[dict[str, Agent], int], None]:
+    """Somebody runs a command on a host 300 ms after the start of the first attempt."""
+
+    def do(epoch_ns: int) -> None:
+        while time.clock_gettime_ns(time.CLOCK_TAI) < epoch_ns + 300_000_000:
+            time.sleep(0.01)
+        rig.says(host, words)
+
+    return lambda agents, epoch_ns: threading.Thread(target=do, args=(epoch_ns,), daemon=True).start()
+
+
+@pytest.mark.parametrize(
+    ("host", "words", "named"),
+    [
+        (
+            "s",
+            "ip link set eth1 down; sleep 0.3; ip link set eth1 up",
+            r"eth1 \(s -> a\) was set down at 20.*Z",
+        ),
+        (
+            "s",
+            "ip link set tsnbench0 down; sleep 0.5; ip link set tsnbench0 up",
+            "the bridge tsnbench0 was set down at 20.*Z",
+        ),
+        (
+            "b",
+            "ip link set eth1 address 02:00:00:00:00:99; ethtool -K eth1 tx off",
+            r"b: changed .*: eth1 \(b -> s\): address was .*:99; .*tx-checksumming was on, is off",
+        ),
+    ],
+)
+def test_an_attempt_with_a_changed_network_is_no_measurement(
+    rig: Rig,
+    tmp_path: Path,
+    unchanged: None,
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
+    words: str,
+    named: str,
+) -> None:
+    told: list[str] = []
+    in_first_attempts(monkeypatch, 1, soon(rig, host, words))
+    own = read_inventory(bounded(rig.made.inventory.read_text(), "attempts: 3, pause: 100 ms"), "lab.yaml")
+    run = lasting("1 s").run(on=Hosts(own, tell=told.append), into=tmp_path / "run")
+    first, *_, last = attempts(tmp_path / "run")
+    assert (first["valid"], last["valid"], len(run.delay("x"))) == (False, True, 1000)
+    assert re.search(named, f"{first['host']}: {first['reason']}")
+    assert told[0] == f"attempt 1 of 3 was rejected: {first['host']}: {first['reason']}"
+
+
+def test_a_wait_for_clocks_tells_their_state_and_ends_when_there_is_nothing_to_wait_for(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound is too tight for the lab's clocks. In the first attempt ptp4l dies, in the second one a cable
+    is pulled."""
+    monkeypatch.setattr(synchronisation, "TOLD_S", 0.5)
+    hosts = synchronised(rig, "below: 1 ns, steady: 2 s, within: 100 s, attempts: 2, pause: 100 ms")
+    told: list[str] = []
+    acts = [
+        lambda: hosts._agents["b"].signal("ptp4l", signal.SIGKILL),
+        lambda: rig.says("s", "ip link set eth2 down"),
+    ]
+
+    def tell(line: str) -> None:
+        if "waiting for" not in line:
+            told.append(line)
+        elif re.search(r"b [+-][\d,]+ ns from its master, (SLAVE|UNCALIBRATED)", line) and acts:
+            told.append(line)
+            acts.pop(0)()
+
+    hosts._tell = tell
+    began = time.monotonic()
+    with pytest.raises(BackendError, match="2 attempts were rejected"):
+        plan_of(PTP).run(on=hosts, into=tmp_path / "run")
+    assert time.monotonic() - began < 90
+    first, second = attempts(tmp_path / "run")
+    assert (first["host"], second["host"]) == ("b", "s")
+    assert re.match(r"ptp4l ended with 137: ptp4l\[", first["reason"])
+    assert re.match(
+        r"eth2 \(s -> c\) was set down at .*Z; c: eth1 \(c -> s\) lost its link at", second["reason"]
+    )
+    assert re.match(r"waiting for synchronised clocks, \d+ of at most 100 s: a leads, ", told[0])
+    assert "c " in told[0].split("; ")[2]
