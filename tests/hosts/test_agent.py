@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -15,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from tsnbench import quantities
 from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError, InputError
-from tsnbench.hosts.remote import connection
+from tsnbench.hosts.remote import bootstrap, connection
 from tsnbench.hosts.remote.agent import Agent
 from tsnbench.hosts.remote.answers import AgentLost, Step
 from tsnbench.hosts.remote.reach import Space, Ssh, reach
@@ -274,6 +276,58 @@ def test_a_folder_mounted_with_noexec_is_not_used(tmp_path: Path) -> None:
     host = connect(Strict(tmp_path))
     assert not host.open().program.startswith(str(tmp_path))
     assert host.restore() == []
+
+
+def test_a_full_disk_is_told_as_that(tmp_path: Path) -> None:
+    """A folder with 256 kB has no room for the program; one whose files are counted has none, either."""
+    full = tmp_path / "full"
+    full.mkdir()
+
+    @dataclass(frozen=True)
+    class Full(Here):
+        options: str = ""
+
+        def command(self, words: list[str]) -> list[str]:
+            mount = f'mount -t tmpfs -o {self.options} none {full}; exec "$@"'
+            return ["unshare", "--mount", "sh", "-c", mount, "sh", *super().command(words)]
+
+    need = traffic.program().stat().st_size // 1024 + 64
+    told = rf"its disk is full: {full} has 262144 B left, and {quantities.size(need * 1024)} are needed"
+    for options, why in (("size=256k", told), ("nr_inodes=2", "its disk is full: .*No space left")):
+        with pytest.raises(BackendError, match=why) as error:
+            connect(Full(tmp_path, options=options), folder=str(full)).open()
+        assert "let `folder` of the host name another place" in str(error.value)
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_controller_that_is_killed_while_it_sends_leaves_nothing_for_ever(
+    here: Here, tmp_path: Path, killed: bool
+) -> None:
+    """If the host's shell notices the end, it removes its folder; otherwise the next controller does."""
+    words = bootstrap.words(10**6, platform.machine(), "bert", 3000, here.scope)
+    with subprocess.Popen(here.command(words), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sending:
+        assert sending.stdin is not None
+        assert sending.stdout is not None
+        assert sending.stdout.readline().strip() == bootstrap.GIVE
+        sending.stdin.write(bytes(1000))
+        sending.stdin.flush()
+        (own,) = tmp_path.glob("tsnbench-agent*")
+        # The folder of a controller that is still sending stays.
+        connect(here).restore_leftovers()
+        assert own.exists()
+        if killed:
+            sending.kill()
+    assert own.exists() == killed
+    assert sending.returncode == (-signal.SIGKILL if killed else bootstrap.NOT_WHOLE)
+    connect(here).restore_leftovers()
+    assert not own.exists()
+
+
+def test_a_host_that_was_not_reserved_is_left_without_an_order(here: Here) -> None:
+    waiting = connect(here)
+    waiting.connect()
+    connect(here, "bert").restore_leftovers()
+    assert waiting.restore() == []
 
 
 def test_two_controllers(here: Here) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import attempt, lab, refusals, wiring
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import read_inventory
+from tsnbench.hosts.remote.agent import Agent
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.runs import Run
 
@@ -370,6 +372,31 @@ def test_the_second_controller_is_told_who_was_first(rig: Rig, tmp_path: Path, u
         rig.plan.run(on=Hosts(rig.inventory), into=tmp_path / "second")
     first.join(timeout=60)
     assert json.loads((tmp_path / "first/manifest.json").read_text())["state"] == "complete"
+
+
+def test_of_two_controllers_at_the_same_instant_one_gets_all_hosts(
+    rig: Rig, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their Plans name the hosts in opposite orders, and every reservation takes some time."""
+    reserve, both = Agent.reserve, threading.Barrier(2)
+    monkeypatch.setattr(Agent, "reserve", lambda agent: (time.sleep(0.1), reserve(agent))[1])
+
+    def take(names: list[str]) -> str:
+        hosts = Hosts(rig.inventory)
+        both.wait()
+        try:
+            hosts._open(names)
+            return ""
+        except BackendError as error:
+            return str(error)
+        finally:
+            both.wait()
+            hosts.close()
+
+    with ThreadPoolExecutor() as pool:
+        told = [*pool.map(take, (["a", "b", "c", "s"], ["s", "c", "b", "a"]))]
+    assert sorted(bool(one) for one in told) == [False, True]
+    assert re.match(r"a: .* has had this host for \d+ s", max(told))
 
 
 def test_a_queueing_discipline_of_the_user_is_not_removed(rig: Rig, tmp_path: Path) -> None:

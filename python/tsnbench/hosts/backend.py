@@ -237,6 +237,9 @@ class Hosts(Backend):
     def _open(self, machines: list[str]) -> None:
         """Connects to every host that is not connected, and reads its state.
 
+        Hosts are reserved one after the other, in an order that all controllers have: of two that want the
+        same hosts at the same time, one gets all of them.
+
         Raises:
             BackendError: a host cannot be used.
         """
@@ -245,8 +248,7 @@ class Hosts(Backend):
 
         def one_host(agent: Agent) -> tuple[str, Facts]:
             host = self.inventory.hosts[agent.name]
-            ready = agent.open()
-            seen = facts.look(agent, ready, list(host.ports.values()))
+            seen = facts.look(agent, ready[agent.name], list(host.ports.values()))
             return agent.name, replace(seen, before=tuning.read(agent, host, job.tuned(host, seen)))
 
         hosts = {name: self.inventory.hosts[name] for name in new}
@@ -255,6 +257,8 @@ class Hosts(Backend):
             for name, host in hosts.items()
         }
         self._agents |= made
+        run_all(made.values(), Agent.connect)
+        ready = {name: made[name].reserve() for name in sorted(made, key=lambda name: hosts[name].ssh)}
         self._facts |= dict(run_all(made.values(), one_host))
         refusals.unfit(self.inventory, {name: self._facts[name] for name in machines})
 
@@ -408,7 +412,7 @@ class Hosts(Backend):
         self._agents, self._facts, self._jobs = {}, {}, {}
 
         def one_host(agent: Agent) -> list[str]:
-            if agent.lost:
+            if agent.lost or not agent.reserved:
                 agent.restore()
                 return []
             try:

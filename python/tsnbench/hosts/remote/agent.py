@@ -50,6 +50,8 @@ class Agent:
         self.work = ""
         """The host's work folder."""
         self._scope = way.scope
+        self.reserved = False
+        """Whether the host was reserved: an agent works for us."""
         self._connection = Connection(name, way, self._on_event)
         self._owner = owner or f"{getpass.getuser()} at {socket.gethostname()}"
         """The name that other controllers of the host get."""
@@ -61,11 +63,29 @@ class Agent:
         Raises:
             BackendError: the host cannot be reached or used, or another controller has it.
         """
+        self.connect()
+        return self.reserve()
+
+    def connect(self) -> None:
+        """Connects and sends the program; the host is not reserved yet.
+
+        Raises:
+            BackendError: the host cannot be reached or used.
+        """
         octets = self._program.read_bytes()
         words = bootstrap.words(
             len(octets), self._machine, self._owner, connection.PATIENCE_MS, self._scope, self._folder
         )
-        told = self._connection.open(words, octets)
+        if self._connection.open(words, octets).get("event") != "stored":
+            raise BackendError(f"{self.name}: {self._connection.why()}")
+
+    def reserve(self) -> Ready:
+        """Reserves a host that has the program.
+
+        Raises:
+            BackendError: another controller has the host, or its state cannot be stored.
+        """
+        told = self._connection.begin()
         if told.get("event") == "held":
             since = max(0, round((told["now_ns"] - told["since_ns"]) / 1e9))
             self._connection.end()
@@ -75,6 +95,7 @@ class Agent:
             )
         if told.get("event") != "ready":
             raise BackendError(f"{self.name}: {self._connection.why()}")
+        self.reserved = True
         self._connection.keep_alive()
         first = self._connection.measure_clock()
         self.program_path, self.work = told["program"], told["work"]
@@ -218,7 +239,7 @@ class Agent:
         undone, in words."""
         if not self._connection.is_open:
             return []
-        if not self.lost:
+        if self.reserved and not self.lost:
             with suppress(BackendError):
                 told, _ = self._connection.ask({"do": "restore"}, within_s=READY_S)
                 self.restored = told

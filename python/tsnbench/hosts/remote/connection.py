@@ -39,6 +39,8 @@ class Connection:
         """Why the connection is lost; empty while it is open."""
         self._way, self._on_event = way, on_event
         self._answers: dict[int, Future[tuple[Json, bytes]]] = {}
+        self._words: queue.Queue[Json] = queue.Queue()
+        """Messages from before the first order; an empty one at the end."""
         self._changed = threading.Condition()
         self._writing = threading.Lock()
         self._count = 0
@@ -52,7 +54,8 @@ class Connection:
         self._process: subprocess.Popen[bytes] | None = None
 
     def open(self, words: list[str], program: bytes) -> Json:
-        """Starts the command ``words``, sends the program, and returns the agent's first message.
+        """Starts the command ``words`` and sends the program; returns ``{"event": "stored"}`` once the host
+        has it.
 
         Raises:
             BackendError: there is no answer in time.
@@ -65,9 +68,21 @@ class Connection:
             # Ctrl-C must reach only the controller.
             start_new_session=True,
         )
-        began: queue.Queue[Json] = queue.Queue()
-        threading.Thread(target=self._listen, args=(program, began), daemon=True).start()
-        return self._first_word(began)
+        threading.Thread(target=self._listen, args=(program,), daemon=True).start()
+        return self._next_word()
+
+    def begin(self) -> Json:
+        """Starts the agent, which reserves the host; returns its first message.
+
+        Raises:
+            BackendError: there is no answer in time.
+        """
+        assert self._process is not None
+        assert self._process.stdin is not None
+        with self._writing, suppress(OSError, ValueError):
+            self._process.stdin.write(b"\n")
+            self._process.stdin.flush()
+        return self._next_word()
 
     def keep_alive(self) -> None:
         """Begins to send beats, without which the host undoes everything."""
@@ -91,12 +106,13 @@ class Connection:
         """An upper bound of TAI on the host's clock, from the last beat."""
         return time.clock_gettime_ns(time.CLOCK_TAI) + self._ahead_ns[1]
 
-    def _first_word(self, began: queue.Queue[Json]) -> Json:
-        """The host's first answer; a slow link is no error as long as the program is being sent."""
+    def _next_word(self) -> Json:
+        """The host's next message that is no answer to an order; a slow link is no error as long as the
+        program is being sent."""
         self._moved = time.monotonic()
         while True:
             try:
-                return began.get(timeout=LOOK_S)
+                return self._words.get(timeout=LOOK_S)
             except queue.Empty:
                 if time.monotonic() - self._moved > READY_S + CONNECT_S:
                     self._fail("has not answered")
@@ -151,7 +167,7 @@ class Connection:
                 self._fail("does not answer any more")
                 return
 
-    def _listen(self, octets: bytes, began: queue.Queue[Json]) -> None:
+    def _listen(self, octets: bytes) -> None:
         process = self._process
         assert process is not None
         assert process.stdout is not None
@@ -161,15 +177,18 @@ class Connection:
                 if line.strip() == bootstrap.GIVE:
                     self._give(process, octets)
                     continue
+                if line.strip() == bootstrap.STORED:
+                    self._words.put({"event": "stored"})
+                    continue
                 if not line.startswith(b"{"):
                     continue  # other output of the login
                 told = json.loads(line)
                 body = source.read(told.get("body", 0))
-                self._heard(told, body, began)
+                self._heard(told, body)
         except (OSError, ValueError):
             pass
         self._fail("the connection is gone")
-        began.put({})
+        self._words.put({})
 
     def _give(self, process: subprocess.Popen[bytes], octets: bytes) -> None:
         """Sends the program, piece by piece."""
@@ -180,9 +199,9 @@ class Connection:
                 process.stdin.flush()
                 self._moved = time.monotonic()
 
-    def _heard(self, told: Json, body: bytes, began: queue.Queue[Json]) -> None:
+    def _heard(self, told: Json, body: bytes) -> None:
         if told.get("event") in ("ready", "held"):
-            began.put(told)
+            self._words.put(told)
         elif "id" in told:
             with self._changed:
                 answer = self._answers.pop(told["id"], None)
