@@ -155,6 +155,14 @@ def test_a_talker_that_is_late_all_the_time_keeps_the_stamps_of_its_frames(link,
     assert counts == {"send": 4000, "driver": 4000}
 
 
+def test_a_talker_that_begins_again_is_no_duplicate(link, tmp_path):
+    heard, _ = _listen(link, tmp_path, "--count", "100")
+    for _ in range(2):
+        _sent(link, "--duration", "100ms", "--period", "2ms", "--payload", "200B")
+    (one,) = heard()["streams"]
+    assert (one["frames"], one["restarts"], one["lost"], one["duplicates"]) == (100, 1, 0, 0)
+
+
 def test_udp_is_sent_without_own_headers(link, tmp_path):
     heard, _ = _listen(link, tmp_path, "--count", "50")
     told = _sent(link, "--udp", "10.97.0.2", "--duration", "100ms", "--period", "2ms", "--payload", "200B")

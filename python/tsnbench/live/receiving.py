@@ -42,10 +42,13 @@ class Delay(TypedDict):
 
 
 class ReceivedStream(TypedDict):
-    """The counts of one stream; ``delay_missing``: why there is no delay."""
+    """The counts of one stream; ``restarts``: how often its talker began again with earlier numbers;
+    ``delay_missing``: why there is no delay.
+    """
 
     stream: int | str
     frames: int
+    restarts: int
     lost: int
     duplicates: int
     reordered: int

@@ -72,6 +72,7 @@ struct StreamReport {
     octets: u64,
     first: Option<u64>,
     last: Option<u64>,
+    restarts: u64,
     lost: u64,
     duplicates: u64,
     reordered: u64,
@@ -132,7 +133,7 @@ impl Arrivals {
         let stream = self.streams.entry((port, frame.stream)).or_default();
         stream.frames += 1;
         stream.octets += u64::from(frame.octets);
-        if !stream.sequence.received(frame.seq) {
+        if !stream.sequence.received_at(frame.seq, intended_ns) {
             return;
         }
         let intended_ns = intended_ns.map(|ns| {
@@ -165,6 +166,7 @@ impl Arrivals {
             octets: stream.octets,
             first: stream.sequence.span().map(|(first, _)| first),
             last: stream.sequence.span().map(|(_, last)| last),
+            restarts: stream.sequence.restarts,
             lost: stream.sequence.lost(),
             duplicates: stream.sequence.duplicates,
             reordered: stream.sequence.reordered,

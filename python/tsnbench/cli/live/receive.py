@@ -92,5 +92,8 @@ def _table(found: Received) -> None:
         table.add_row(str(one["stream"]), *numbers, *shown)
     print_table(table)
     for one in found["streams"]:
+        if one["restarts"]:
+            again = "once" if one["restarts"] == 1 else f"{one['restarts']} times"
+            print_message(f"stream {one['stream']}: its talker began again {again}")
         if one.get("delay_missing"):
             print_message(f"stream {one['stream']}: no delay: {one['delay_missing']}")
