@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tsnbench.deploy.tree import Node, Path
+from tsnbench.exports.scenario_text import one_line
 from tsnbench.yang import xml
 
 OWNED = {
@@ -53,15 +54,17 @@ class Change:
         if self.after is None:
             return f"remove {where}"
         if not self.after.children and self.after.text:
-            was = f" (was {self.before.value})" if self.before else ""
-            return f"set {where} to {self.after.value}{was}"
+            was = f" (was {one_line(self.before.value)})" if self.before else ""
+            return f"set {where} to {one_line(self.after.value)}{was}"
         return f"{'replace' if self.before else 'create'} {where}"
 
 
 def words(path: Path) -> str:
     """The path in a short form for messages."""
     return "/".join(
-        name + "".join(f"[{value}]" for _, value in keys) for _, name, keys in path if name != "config"
+        name + "".join(f"[{one_line(value)}]" for _, value in keys)
+        for _, name, keys in path
+        if name != "config"
     )
 
 
@@ -91,7 +94,11 @@ def same(path: Path, wanted: Node | None, has: Has) -> bool:
 
 
 def edit(wanted: Iterable[Change], remove: str = "remove") -> str:
-    """The element `config` of an `edit-config` that makes the changes."""
+    """The element `config` of an `edit-config` that makes the changes.
+
+    It declares the prefixes of identities. libxml2 drops a declaration further down if its namespace is the
+    default one there, although an identity in a text needs it.
+    """
     root = Node(xml.BASE, "config")
     operations: dict[int, str] = {}
     for change in wanted:
@@ -107,6 +114,9 @@ def edit(wanted: Iterable[Change], remove: str = "remove") -> str:
         here.children.append(last)
     lines: list[str] = []
     _write(root, "", operations, lines)
+    used = {prefix: space for space, prefix in xml.PREFIXES.items() if space in root.namespaces()}
+    declared = "".join(f' xmlns:{prefix}="{space}"' for prefix, space in used.items())
+    lines[0] = lines[0].replace(f"<{root.name}", f"<{root.name}{declared}", 1)
     return "\n".join(lines)
 
 

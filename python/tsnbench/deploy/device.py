@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tsnbench import foreign
+from tsnbench import foreign, quantities
 from tsnbench.deploy.changes import Has
 from tsnbench.deploy.tree import Node, UnreadableXmlError, read
 from tsnbench.errors import BackendError, InputError
+from tsnbench.exports.scenario_text import one_line
 from tsnbench.foreign import UnusableFileError
 from tsnbench.libraries import load, ncclient, paramiko
 from tsnbench.yang import xml
@@ -26,6 +28,13 @@ LIBRARY = "urn:ietf:params:xml:ns:yang:ietf-yang-library"
 PORT = 830
 PASSWORD = "TSNBENCH_NETCONF_PASSWORD"
 """In the environment: the password on devices; without one, keys are tried."""
+LARGEST_REPLY = 16 * 10**6
+"""Octets of a device's reply."""
+ENDS = (b"]]>]]>", b"\n##\n")
+"""Ends of a message: RFC 6242, 4.3 and 4.2."""
+LONGEST_END = max(map(len, ENDS)) - 1
+CLOSE_S = 2
+"""Time limit for a device to end the session."""
 LARGEST_FILE = 16 << 20
 """Octets of a private key, or of the keys of known hosts."""
 ROOTS = (
@@ -56,7 +65,8 @@ class DeviceError(BackendError):
     """A device cannot be reached, lacks a capability, or has refused a request."""
 
     def __init__(self, text: str, *, lost: bool = False) -> None:
-        super().__init__(text)
+        # A device's text must not begin a line of its own between ours.
+        super().__init__(one_line(text))
         self.lost = lost
         """Whether the connection is lost, and with it every unconfirmed commit."""
 
@@ -218,6 +228,7 @@ class Device:
 
     def close(self) -> None:
         with contextlib.suppress(Exception):
+            self._session.timeout = min(self._session.timeout, CLOSE_S)
             self._session.close_session()
 
 
@@ -232,6 +243,9 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
         load(ncclient)
     except ImportError:
         raise BackendError("NETCONF needs ncclient: pip install 'tsnbench[netconf]'") from None
+    for library in ("ncclient", "paramiko"):
+        # Without a handler, Python prints the library's own lines between ours.
+        logging.getLogger(library).addHandler(logging.NullHandler())
     where = f"{node} ({host}:{port})"
     if access.key is not None:
         foreign.regular(access.key, LARGEST_FILE)
@@ -269,9 +283,44 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
     except Exception as error:
         # The NETCONF library does not convert exceptions of the SSH package.
         raise DeviceError(f"{where}: has no NETCONF: {error}") from None
+    limit_replies(session._session)
     session.timeout = access.timeout_s
     session.raise_mode = ncclient.operations.RaiseMode.ERRORS
     return Device(node, host, port, session)
+
+
+class LimitedParser:
+    """The library's parser of replies; it gets whole messages, and none that is too long.
+
+    The library examines all of a message again with each part that arrives.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._session, self._parser = session, session.parser
+        self._parts: list[bytes] = []
+        self._octets = 0
+
+    def parse(self, data: bytes) -> None:
+        """Takes the next part of the device's messages.
+
+        Raises:
+            DeviceError: the message is too long.
+        """
+        before = self._parts[-1][-LONGEST_END:] if self._parts else b""
+        self._parts.append(data)
+        self._octets += len(data)
+        if self._octets > LARGEST_REPLY:
+            raise DeviceError(f"its reply is larger than {quantities.size(LARGEST_REPLY)}", lost=True)
+        if any(end in before + data for end in ENDS):
+            whole, self._parts = b"".join(self._parts), []
+            self._parser.parse(whole)
+            if not self._session._buffer.getvalue() and not self._session._message_list:
+                self._octets = 0
+
+
+def limit_replies(session: Any) -> None:
+    """Limits the replies that a session of the library reads."""
+    session.parser = LimitedParser(session)
 
 
 def _host_key(file: Path | None, host: str, port: int) -> str | None:
@@ -320,6 +369,8 @@ def device_errors() -> Iterator[None]:
     except (ncclient.transport.errors.TransportError, OSError, EOFError) as error:
         words = (str(error) or type(error).__name__).splitlines()[0]
         raise DeviceError(f"the connection is lost ({words})", lost=True) from None
+    except DeviceError:
+        raise
     except UnreadableXmlError as error:
         raise DeviceError(f"its messages cannot be read: {error}") from None
     except ncclient.NCClientError as error:

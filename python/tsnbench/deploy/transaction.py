@@ -65,6 +65,7 @@ def carry_out(jobs: list[Job], within_s: int = 120) -> list[str]:
         order = sorted(jobs, key=lambda job: (not job.device.confirmed, not job.device.candidate))
         _commit(order, within_s)
         _keep(order)
+        _confirm(order)
     finally:
         for job in jobs:
             job.device.unlock()
@@ -130,6 +131,23 @@ def _keep(order: list[Job]) -> None:
         except DeviceError as error:
             errors = {job.device.node: f"it was to keep what it has: {error}"}
             raise RefusedError(errors, _all_back(order, kept=place)) from None
+
+
+def _confirm(order: list[Job]) -> None:
+    """Reads every device once more: some have another configuration after the commit that confirms."""
+    errors: dict[str, str] = {}
+    for job in order:
+        try:
+            wrong = job.wrong(job.device.has())
+        except DeviceError as error:
+            errors[job.device.node] = f"it kept its commit, and cannot be read any more: {error}"
+            continue
+        if wrong:
+            errors[job.device.node] = (
+                f"after its last commit, it differs from what it had: {'; '.join(wrong)}"
+            )
+    if errors:
+        raise RefusedError(errors, _all_back(order, kept=len(order)))
 
 
 def _all_back(order: list[Job], kept: int) -> dict[str, str]:

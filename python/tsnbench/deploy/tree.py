@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import count
 from xml.parsers import expat
 
 from tsnbench.yang import xml
@@ -38,6 +39,8 @@ KEYS = {
 """Lists of the modules that are written, and their keys."""
 LEAF_LISTS = {"input-port", "port", "stream"}
 """Leaves of which there can be several: each is known by its value."""
+MOST_ELEMENTS = 200_000
+"""Elements of a device's reply."""
 DEEPEST = 200
 """Levels of nesting; the modules that are written have some twenty."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f]{2}([-:][0-9A-Fa-f]{2}){5}")
@@ -97,10 +100,11 @@ def read(text: str) -> Node:
     """The root of a document.
 
     Raises:
-        UnreadableXmlError: the text is no XML, is nested too deeply, or declares entities.
+        UnreadableXmlError: the text is no XML, is nested too deeply or too long, or declares entities.
     """
     root = Node("", "")
     stack, scopes, declared = [root], [dict[str, str]()], dict[str, str]()
+    opened = count()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
 
@@ -110,6 +114,8 @@ def read(text: str) -> Node:
     def opens(name: str, _attributes: dict[str, str]) -> None:
         if len(stack) > DEEPEST:
             raise UnreadableXmlError(f"it has more than {DEEPEST} levels of nesting")
+        if next(opened) >= MOST_ELEMENTS:
+            raise UnreadableXmlError(f"it has more than {MOST_ELEMENTS:,} elements")
         scopes.append(scopes[-1] | declared)
         declared.clear()
         namespace, _blank, local = name.rpartition(" ")

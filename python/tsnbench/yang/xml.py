@@ -89,8 +89,12 @@ class Element:
         if self.identity:
             written, _, value = text.rpartition(":")
             prefix = PREFIXES.get(self.identity) or written or "i"
-            head += f" xmlns:{prefix}={quoteattr(self.identity)}"
-            text = f"{prefix}:{value}"
+            if self.identity == self.namespace and self.identity not in PREFIXES:
+                # RFC 7950, 9.10.3: without a prefix, an identity is of the module of the leaf.
+                text = value
+            else:
+                head += f" xmlns:{prefix}={quoteattr(self.identity)}"
+                text = f"{prefix}:{value}"
         if not self.children:
             yield f"{space}<{head}>{escape(text)}</{self.name}>" if text else f"{space}<{head}/>"
             return
