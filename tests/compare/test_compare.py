@@ -13,7 +13,10 @@ import pytest
 from support.commands import tsnbench
 from tsnbench import Simulation, load
 from tsnbench.compare import Side, compare, opened
+from tsnbench.compare.agreement import agreements
 from tsnbench.compare.gates import conformance
+from tsnbench.compare.known import RING, SOFTWARE_GATES
+from tsnbench.compare.known import known as known_differences
 from tsnbench.compare.plans import differences
 from tsnbench.errors import InputError
 from tsnbench.report.compare_page import write_comparison
@@ -97,6 +100,53 @@ def test_a_kernel_may_be_later_by_the_tolerance_and_no_more(folder: Path) -> Non
     assert compare([side, exact]).agrees
     later = replace(_as_kernel(side, 30_005), manifest=exact.manifest)
     assert not compare([side, later]).agrees
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_interval_may_differ_by_the_kernels_time_both_ways(folder: Path, sign: int) -> None:
+    """Two hops of 15 us; stamps and repetition are those of delays."""
+    side = opened(_run(folder, "one"))
+    sides = [side, _as_kernel(side, 0)]
+    first = compare(sides).intervals[0]
+    for more, agrees in ((2 * 15_000 + 4 + 500, True), (2 * 15_000 + 4 + 501, False)):
+        other = {key: one and replace(one, median=one.median + sign * more) for key, one in first.items()}
+        found = [one for one in agreements(sides, [first, other], None) if one.quantity == "interval median"]
+        assert [one.agrees for one in found] == [agrees] * 2
+    # The simulator has no time of its own.
+    found = list(agreements([side, side], [first, other], None))
+    assert [one.above for one in found if one.quantity == "interval median"] == [4, 4]
+
+
+@pytest.mark.parametrize(("backend", "told"), [("vm", [RING]), ("hosts", [])])
+def test_known_differences_are_named_where_they_matter(folder: Path, backend: str, told: list[str]) -> None:
+    """A guest loses other frames of a full queue. Without a loss or a difference, nothing is named."""
+    side = opened(_run(folder, "one"))
+    kernel = replace(_as_kernel(side, 0), backend=backend)
+    for path in kernel.measures["paths"]:
+        path["count"]["lost"] += path["stream"] == "files"
+        path["delay"]["p99"] += 10**6 * (path["stream"] == "loop")
+    found = compare([side, kernel])
+    wrong = {(one.stream, one.quantity): one for one in found.agreements if not one.agrees}
+    assert {key: list(one.known) for key, one in wrong.items()} == {
+        ("loop", "delay p99"): [],
+        ("files", "lost"): told,
+    }
+    assert not any(one.known for one in found.agreements if one.agrees)
+    assert [reason for reason in found.reasons if reason == RING] == told
+    assert len(found.letters(wrong["files", "lost"]).split(", ")) == 1 + len(told)
+
+
+@pytest.mark.parametrize(("kinds", "known"), [(("vm", "simulation"), True), (("vm", "netns"), False)])
+def test_gates_in_software_are_a_known_difference_of_guests(
+    folder: Path, kinds: tuple[str, str], known: bool
+) -> None:
+    side = opened(_run(folder, "one"))
+    assert side.plan is not None
+    plan = json.loads(json.dumps(side.plan))
+    plan["ports"][0]["qdisc"] = {"taprio": {}}
+    pair = [replace(side, backend=kind, plan=plan) for kind in kinds]
+    found = [list(known_differences(pair, ports, "interval median", False)) for ports in ([0, 1], [1])]
+    assert found == [[SOFTWARE_GATES] if known else [], []]
 
 
 def test_what_clocks_of_hosts_leave_open_is_a_tolerance(folder: Path) -> None:

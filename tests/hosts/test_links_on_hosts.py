@@ -72,6 +72,28 @@ def test_an_attempt_with_a_changed_network_is_no_measurement(
     assert told[0] == f"attempt 1 of 3 was rejected: {first['host']}: {first['reason']}"
 
 
+def test_a_port_that_is_renamed_for_good_ends_the_run_with_its_name(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first attempt is rejected; for the second one, the port is missing. What the run had set at the port
+    cannot be undone under its old name, and is named, too."""
+    before = rig.state()
+    address = rig.says("c", "cat /sys/class/net/eth1/address")
+    in_first_attempts(monkeypatch, 1, soon(rig, "c", "ip link set eth1 down name eth9; ip link set eth9 up"))
+    own = read_inventory(bounded(rig.made.inventory.read_text(), "attempts: 3, pause: 100 ms"), "lab.yaml")
+    try:
+        with pytest.raises(BackendError) as error:
+            lasting("1 s").run(on=Hosts(own), into=tmp_path / "run")
+        (only,) = attempts(tmp_path / "run")
+        assert re.match(r"eth1 \(c -> s\) was (set down|renamed to eth9) at ", only["reason"])
+        assert re.match(r"c: .*eth1.*(Cannot find|does not exist)", str(error.value))
+        assert "not everything is as it was" in str(error.value)
+    finally:
+        back = f"ip link set eth9 down name eth1 address {address.strip()}; tc qdisc del dev eth1 root"
+        rig.says("c", f"{back}; sysctl -q -w net.ipv6.conf.eth1.disable_ipv6=0")
+    assert rig.state() == before
+
+
 def test_a_wait_for_clocks_tells_their_state_and_ends_when_there_is_nothing_to_wait_for(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,10 +6,11 @@ Every tolerance has its reason.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tsnbench.compare.frames import Spread
+from tsnbench.compare.known import known
 from tsnbench.compare.runs import Side
 from tsnbench.plan.streams.paths import path_to
 from tsnbench.runs.measures import figures
@@ -58,6 +59,8 @@ class Agreement:
     found_first: float
     found_second: float
     terms: tuple[Term, ...]
+    known: tuple[str, ...] = ()
+    """Known differences that may be the reason, if the quantity is beyond its tolerance."""
 
     @property
     def difference(self) -> float:
@@ -94,6 +97,7 @@ def agreements(
             other = found[second].get(key)
             if other is None:
                 continue
+            pair, own_paths = (sides[0], sides[second]), (path, other)
             for name in STATISTICS:
                 each = [_figure(own.get(key), name) for own in found]
                 one, two = each[0], each[second]
@@ -101,26 +105,35 @@ def agreements(
                     continue
                 terms = _terms(sides, second, path, each, within_ns)
                 if within_ns is None:
-                    terms += _clocks((sides[0], sides[second]), (path, other))
-                yield Agreement(*key, 0, second, f"delay {name}", "ns", one, two, terms)
+                    terms += _clocks(pair, own_paths)
+                yield _told(
+                    Agreement(*key, 0, second, f"delay {name}", "ns", one, two, terms), pair, own_paths
+                )
             paces = [own.get(key) for own in intervals]
             if paces[0] is not None and (pace := paces[second]) is not None:
                 each = [None if one is None else float(one.median) for one in paces]
-                terms = _terms(sides, second, None, each, within_ns)
-                yield Agreement(*key, 0, second, "interval median", "ns", paces[0].median, pace.median, terms)
+                terms = _terms(sides, second, path, each, within_ns, interval=True)
+                found_paces = Agreement(
+                    *key, 0, second, "interval median", "ns", paces[0].median, pace.median, terms
+                )
+                yield _told(found_paces, pair, own_paths)
             lost = [float(own[key]["count"]["lost"]) if key in own else None for own in found]
             again = _repetition(sides, (0, second), lost)
             reason = "frames, measured repetition" if again else "no frame more or less"
-            yield Agreement(
-                *key,
-                0,
-                second,
-                "lost",
-                "frames",
-                lost[0] or 0,
-                lost[second] or 0,
-                (Term(again or 0, again or 0, reason),),
-            )
+            terms = (Term(again or 0, again or 0, reason),)
+            losses = Agreement(*key, 0, second, "lost", "frames", lost[0] or 0, lost[second] or 0, terms)
+            yield _told(losses, pair, own_paths)
+
+
+def _told(one: Agreement, pair: Sequence[Side], paths: Sequence[PathReport]) -> Agreement:
+    """The agreement, with known differences if the quantity is beyond its tolerance."""
+    if one.agrees:
+        return one
+    ports = {
+        port for side, path in zip(pair, paths, strict=True) for own in _paths(side, path) for port in own
+    }
+    loses = any(path["count"]["lost"] for path in paths)
+    return replace(one, known=tuple(known(pair, sorted(ports), one.quantity, loses)))
 
 
 def _figure(path: PathReport | None, name: str) -> float | None:
@@ -136,10 +149,13 @@ def _by_key(side: Side) -> dict[tuple[str, str], PathReport]:
 def _terms(
     sides: Sequence[Side],
     second: int,
-    path: PathReport | None,
+    path: PathReport,
     each: Sequence[float | None],
     within_ns: float | None,
+    *,
+    interval: bool = False,
 ) -> tuple[Term, ...]:
+    """The tolerance of a delay, or of the ``interval`` between two arrivals."""
     if within_ns is not None:
         return (Term(within_ns, within_ns, "as requested"),)
     pair = (sides[0], sides[second])
@@ -156,7 +172,13 @@ def _terms(
             terms.append(
                 Term(least, least, "a kernel's repetition (compare two runs of a kind to have it measured)")
             )
-    if path is not None:
+    if interval:
+        # Of two frames that follow each other, either may be later.
+        each_way = sum(HOP_NS * max(1, _hops(pair, path)) / side.dilate for side in pair if side.is_kernel)
+        if each_way:
+            reason = "the kernel's own time, which differs from frame to frame"
+            terms.append(Term(each_way, each_way, reason))
+    else:
         hops = max(1, _hops(pair, path))
         later = [HOP_NS * hops / side.dilate if side.is_kernel else 0.0 for side in pair]
         # A frame that leaves its talker later may wait less for a gate or another frame.

@@ -143,11 +143,13 @@ class Comparison:
     @cached_property
     def reasons(self) -> list[str]:
         """The reasons for tolerances, each once; tables refer to them by letters."""
-        return list(dict.fromkeys(term.reason for one in self.agreements for term in one.terms))
+        terms = [term.reason for one in self.agreements for term in one.terms]
+        return list(dict.fromkeys([*terms, *(reason for one in self.agreements for reason in one.known)]))
 
     def letters(self, one: Agreement) -> str:
-        """The reasons of one tolerance: ``a, c``."""
-        return ", ".join(letter(self.reasons.index(term.reason)) for term in one.terms)
+        """The reasons of one tolerance, and known differences beyond it: ``a, c``."""
+        every = [*(term.reason for term in one.terms), *one.known]
+        return ", ".join(letter(self.reasons.index(reason)) for reason in every)
 
     @cached_property
     def beyond(self) -> list[tuple[Row, int]]:
