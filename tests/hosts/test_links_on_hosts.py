@@ -75,8 +75,8 @@ def test_an_attempt_with_a_changed_network_is_no_measurement(
 def test_a_port_that_is_renamed_for_good_ends_the_run_with_its_name(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first attempt is rejected; for the second one, the port is missing. What the run had set at the port
-    cannot be undone under its old name, and is named, too."""
+    """The first attempt is rejected; for the second one, the port is missing. What the run had set at the
+    port cannot be undone under its old name, and is named, too."""
     before = rig.state()
     address = rig.says("c", "cat /sys/class/net/eth1/address")
     in_first_attempts(monkeypatch, 1, soon(rig, "c", "ip link set eth1 down name eth9; ip link set eth9 up"))
