@@ -46,6 +46,7 @@ __all__ = [
     "ruamel_yaml",
     "salib_analyze",
     "salib_sample",
+    "yangson",
 ]
 
 
@@ -111,6 +112,9 @@ if TYPE_CHECKING:
     import ruamel.yaml as ruamel_yaml
     import SALib.analyze as salib_analyze
     import SALib.sample as salib_sample
+    import yangson
+    import yangson.enumerations
+    import yangson.exceptions
 else:
     cp_model = Lazy("ortools.sat.python.cp_model")
     distributed = Lazy("distributed")
@@ -128,3 +132,4 @@ else:
     ruamel_yaml = Lazy("ruamel.yaml")
     salib_analyze = Lazy("SALib.analyze")
     salib_sample = Lazy("SALib.sample")
+    yangson = Lazy("yangson")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tsnbench.cnc.admission import Parts, Rules, decide, first
 from tsnbench.cnc.changes import Change, Decision, Kind, NotAcceptedError, reasons_of
@@ -49,7 +49,9 @@ class Devices(Protocol):
         ...
 
 
-Job = tuple[Change, "Future[Decision]"]
+Result = TypeVar("Result")
+Fit = Callable[[Network], Change | None]
+Job = Callable[[], None]
 
 
 class Service:
@@ -98,32 +100,52 @@ class Service:
         Raises:
             BusyError: too many changes wait already, or the service ends.
         """
-        done: Future[Decision] = Future()
+        return self.soon(lambda: self.decide(change))
+
+    def soon(self, what: Callable[[], Result]) -> Future[Result]:
+        """Puts something into the queue that the writer does, such as several decisions.
+
+        Raises:
+            BusyError: too many changes wait already, or the service ends.
+        """
+        done: Future[Result] = Future()
+
+        def job() -> None:
+            if done.set_running_or_notify_cancel():
+                try:
+                    done.set_result(what())
+                except BaseException as error:  # the writer goes on, and the client is told
+                    done.set_exception(error)
+
         try:
             if self._closing:
                 raise queue.Full
-            self._jobs.put_nowait((change, done))
+            self._jobs.put_nowait(job)
         except queue.Full:
             raise BusyError(f"{MOST_WAITING} changes wait already: ask again later") from None
         return done
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
-            change, done = job
-            if not done.set_running_or_notify_cancel():
-                continue
-            try:
-                done.set_result(self._decide(change))
-            except BaseException as error:  # the writer goes on, and the client is told
-                done.set_exception(error)
+            job()
 
-    def _decide(self, change: Change) -> Decision:
+    def decide(self, change: Change, fit: Fit | None = None) -> Decision:
+        """Decides about a change, and puts the network after it into force. Only the writer calls it.
+
+        ``fit`` gets the network after a change that can be admitted, and returns another change to decide
+        about in its place, or None.
+
+        Raises:
+            FullStoreError: the store cannot be written; the network stays as it was.
+        """
         parts = Parts()
         now = self.network
         self._number += 1
         decision = Decision(self._number, _time(), change.client, change.document(), "accepted", now.hash)
         try:
             after = decide(self.base, now, change, self.rules, parts)
+            while fit is not None and (other := fit(after)) is not None:
+                after = decide(self.base, now, other, self.rules, parts)
         except NotAcceptedError as error:
             problems = error.problems
             if error.kind is Kind.REFUSED:

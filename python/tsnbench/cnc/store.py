@@ -134,11 +134,17 @@ class Store:
                     line.execute("DELETE FROM wanted WHERE name = ?", (name,))
                 else:
                     text = json.dumps(document, ensure_ascii=False)
-                    line.execute("INSERT OR REPLACE INTO wanted VALUES (?, ?)", (name, text))
+                    line.execute(
+                        "INSERT INTO wanted VALUES (?, ?) "
+                        "ON CONFLICT (name) DO UPDATE SET document = excluded.document",
+                        (name, text),
+                    )
 
     def wanted(self) -> dict[str, Json]:
         """What clients want of streams, by name."""
-        return {name: json.loads(text) for name, text in self._line.execute("SELECT * FROM wanted")}
+        return {
+            name: json.loads(text) for name, text in self._line.execute("SELECT * FROM wanted ORDER BY rowid")
+        }
 
     def decisions(self, most: int) -> list[Decision]:
         """The last decisions, the oldest first."""

@@ -10,6 +10,8 @@ from tsnbench.cli.console.output import Exit, fail, print_line, print_message, u
 from tsnbench.cli.parts import cnc_server
 from tsnbench.cnc.admission import Rules
 from tsnbench.cnc.network import Base
+from tsnbench.cnc.restconf.model import Model
+from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server.clients import Clients, read_clients
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
@@ -29,6 +31,10 @@ Authority = Annotated[
     Path | None, option("FILE", "Clients need certificates of this authority (PEM).", "--tls-clients")
 ]
 
+Modules = Annotated[
+    Path | None, option("DIR", "RESTCONF over ieee802-dot1q-cnc-config, a module in this folder.", "--yang")
+]
+
 
 def serve(
     file: ScenarioFile,
@@ -41,6 +47,7 @@ def serve(
     certificate: Certificate = None,
     key: Key = None,
     authority: Authority = None,
+    yang: Modules = None,
 ) -> None:
     """Serve a network: clients add and remove streams while it runs.
 
@@ -62,13 +69,28 @@ def serve(
         base = Base(file)
         kept = Store(store, base.digest) if store else None
         service = Service(base, kept, None, Rules(most, clients.may_change))
+        streams = _restconf(service, yang) if yang else None
         if store is None:
             print_message("without --store, streams end with this service")
         now = service.network
         print_message(f"{len(now.requested)} requested streams are in place; Ctrl-C ends the service")
         try:
-            room(service, host, port, print_line, clients, tls)
+            room(service, host, port, print_line, clients, tls, streams)
         except OSError as error:
             raise InputError(f"--listen {listen}: {error.strerror or error}") from None
         finally:
             service.close()
+
+
+def _restconf(service: Service, yang: Path) -> Streams:
+    """The streams of RESTCONF.
+
+    Raises:
+        InputError: yangson is missing, or a module.
+    """
+    try:
+        return Streams(service, Model(yang))
+    except ImportError as error:
+        if error.name != "yangson":
+            raise
+        raise InputError("cnc: needs yangson\nhint: python -m pip install 'tsnbench[cnc]'") from None

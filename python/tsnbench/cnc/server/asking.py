@@ -5,6 +5,7 @@ Problem details are those of RFC 9457, with the reasons beside them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from http import HTTPStatus
@@ -32,6 +33,11 @@ STATUS = {
     Kind.DEVICES.value: 502,
 }
 """The status of an answer by the outcome of its decision."""
+
+
+def encoded(document: Json) -> bytes:
+    """JSON as answers have it."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def problem(status: int, detail: str, more: Json | None = None, **headers: str) -> Response:

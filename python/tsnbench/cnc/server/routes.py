@@ -23,6 +23,7 @@ from tsnbench.cnc.server.asking import (
     refusal,
 )
 from tsnbench.cnc.server.clients import Scope
+from tsnbench.cnc.server.events import Events
 from tsnbench.cnc.service import Service
 from tsnbench.foreign import Json
 from tsnbench.plan.network import Network as PlanNetwork
@@ -116,9 +117,14 @@ class Plain:
         return JSONResponse(document, status, {"etag": f'"{decision.plan}"'})
 
 
-def routes(service: Service) -> list[Route]:
+def routes(service: Service, told: Events) -> list[Route]:
     """The routes of the plain interface."""
     plain = Plain(service)
+
+    async def events(request: Request) -> Response:
+        client_of(request, Scope.READ)
+        return told.answer(Decision.document)
+
     return [
         Route("/api/changes", answered(plain.change), methods=["POST"]),
         Route("/api/streams", answered(plain.streams)),
@@ -126,6 +132,7 @@ def routes(service: Service) -> list[Route]:
         Route("/api/network", answered(plain.network)),
         Route("/api/plan", answered(plain.plan)),
         Route("/api/decisions", answered(plain.decisions)),
+        Route("/api/events", answered(events)),
         Route("/api/files", answered(plain.files)),
         Route("/api/files/{name:path}", answered(plain.files)),
     ]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.routing import BaseRoute
 
+from tsnbench.cnc.restconf import routes as restconf
+from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server import routes
 from tsnbench.cnc.server.asking import problem
 from tsnbench.cnc.server.clients import Clients
+from tsnbench.cnc.server.events import Events
 from tsnbench.cnc.service import Service
 from tsnbench.errors import InputError
 from tsnbench.foreign import Json
@@ -61,14 +63,14 @@ def serve(
     opened: Callable[[str], None],
     clients: Clients | None = None,
     tls: Tls | None = None,
-    more: Sequence[BaseRoute] = (),
+    streams: Streams | None = None,
 ) -> None:
     """Serves until the process is interrupted.
 
     Args:
         service: the CNC. host, port: where it listens; port 0 takes a free one.
         opened: is called with the address when connections are accepted.
-        clients: who may ask. tls: its certificate. more: further routes.
+        clients: who may ask. tls: its certificate. streams: those of RESTCONF; None: without.
 
     Raises:
         InputError: another machine could ask without a token, or TLS is not usable.
@@ -90,7 +92,7 @@ def serve(
         loopback = ipaddress.ip_address(host).is_loopback
         hosts = {shown, f"localhost:{port}"} if loopback else None
         config = uvicorn.Config(
-            application(service, clients, hosts, more),
+            application(service, clients, hosts, streams),
             http=Connection,
             backlog=BACKLOG,
             access_log=False,
@@ -115,14 +117,16 @@ def _tls(tls: Tls | None) -> Json:
 
 
 def application(
-    service: Service, clients: Clients, hosts: set[str] | None, more: Sequence[BaseRoute] = ()
+    service: Service, clients: Clients, hosts: set[str] | None, streams: Streams | None = None
 ) -> Application:
     """The guarded application.
 
     A page of another origin has that origin in its requests, and a name that points at the loopback interface
     is in the ``Host`` header: neither is answered. ``hosts``: every header that is; None: any.
     """
-    inner = Starlette(routes=[*routes.routes(service), *more])
+    events = Events(service)
+    own = [*routes.routes(service, events), *(restconf.routes(streams, events) if streams else ())]
+    inner = Starlette(routes=own)
 
     async def guarded(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
