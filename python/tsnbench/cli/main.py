@@ -36,6 +36,7 @@ COMMANDS = {
     "inspect": "measuring.inspect",
     "report": "report",
     "compare": "compare",
+    "conform": "conform",
     "replay": "replay",
     "study": "study",
     "reproduce": "study.reproduce",

@@ -32,6 +32,7 @@ _FIXED = {
     file_names.MEASURES,
     file_names.FRAMES,
     file_names.VERDICT,
+    file_names.CONFORM,
     "stages.svg",
     "stages.png",
 }

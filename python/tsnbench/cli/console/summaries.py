@@ -30,6 +30,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "reproduce": "Run the scenarios of a paper's figure beside its printed numbers.",
     },
     "Devices and labs": {
+        "conform": "Test whether one device does what a scenario says, and how exactly that can be seen.",
         "doctor": "Report what this machine, a host or a lab supports.",
         "diff": "Compare the running state of hosts with a Plan.",
         "deploy": "Configure running devices by NETCONF: all or none.",

@@ -1,0 +1,256 @@
+"""The device under test in its network: its ports, and the neighbours that test it."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tsnbench.errors import InputError
+from tsnbench.plan.document import Plan, check
+from tsnbench.plan.gates import open_ns
+from tsnbench.plan.network import Network
+from tsnbench.planning import plan as make_plan
+from tsnbench.scenario.model import Taps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tsnbench.plan.types import Fault, PlanDocument, Policing, Port
+    from tsnbench.plan.types import Stream as PlanStream
+    from tsnbench.scenario.model import Scenario, Stream
+
+
+class BenchError(InputError):
+    """A device that the scenario does not have, or another network than that of the scenario."""
+
+
+@dataclass(frozen=True)
+class Testers:
+    """Who sends to whom through one egress port of the device."""
+
+    talker: str
+    listener: str
+    rate_bps: int
+    """Of the slowest link between the talker and the device."""
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """One run: what testers send through one port, and the Plan of it."""
+
+    name: str
+    port: str
+    plan: Plan
+    streams: Mapping[str, Stream]
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A device and its neighbours.
+
+    ``expected`` is what the device should do. ``device`` is what runs in its place on the simulator and on a
+    kernel: the same Plan, or that of a device with a defect.
+    """
+
+    scenario: Scenario
+    expected: Plan
+    device: Plan
+    node: int
+    name: str
+
+    @classmethod
+    def of(cls, scenario: Scenario, dut: str, device: Scenario | None = None) -> Bench:
+        """The bench of a device.
+
+        Args:
+            scenario: its network, with the configuration that the device should have.
+            dut: the name of the device.
+            device: the same network with the configuration that the device has, on backends that imitate it.
+
+        Raises:
+            BenchError: there is no such node, or the other scenario has another network.
+            InputError: a scenario cannot be planned.
+        """
+        expected = make_plan(scenario)
+        names = [node["name"] for node in expected.document["nodes"]]
+        if dut not in names:
+            raise BenchError(f"--dut: expected a node of the network, found {dut}\nhint: {', '.join(names)}")
+        other = expected if device is None else make_plan(device)
+        for part in ("nodes", "ports"):
+            own, its = ([one["name"] for one in plan.document[part]] for plan in (expected, other))
+            if own != its:
+                raise BenchError(f"--device: expected the {part} of {scenario.name}, found others")
+        return cls(device or scenario, expected, other, names.index(dut), dut)
+
+    @cached_property
+    def network(self) -> Network:
+        return Network(self.expected.document)
+
+    @property
+    def ports(self) -> list[Port]:
+        """The device's egress ports, as they should be."""
+        return [self.expected.document["ports"][number] for number in self.network.ports_of(self.node)]
+
+    def number(self, port: str) -> int:
+        """The place of a port in the Plan."""
+        return next(n for n, one in enumerate(self.expected.document["ports"]) if one["name"] == port)
+
+    def testers(self, port: str) -> Testers | None:
+        """The nearest nodes that can send and receive through a port; None if there are none."""
+        egress = self.number(port)
+        near = [one for one, _ in self._behind(egress)]
+        if not near:
+            return None
+        if self.network.talks(self.node) and not self.network.forwards(self.node):
+            return Testers(self.name, near[0], self.expected.document["ports"][egress]["rate_bps"])
+        for other in self.network.ports_of(self.node):
+            if other == egress:
+                continue
+            for talker, rate in self._behind(other):
+                if talker not in near:
+                    return Testers(talker, near[0], rate)
+        return None
+
+    def two_testers(self, port: str) -> tuple[Testers, Testers] | None:
+        """Two testers behind different ports of the device that send through a port; None if there is one."""
+        first = self.testers(port)
+        if first is None or first.talker == self.name:
+            return None
+        egress, near = self.number(port), [one for one, _ in self._behind(self.number(port))]
+        for other in self.network.ports_of(self.node):
+            behind = [] if other == egress else self._behind(other)
+            names = [talker for talker, _ in behind]
+            if first.talker in names or not names or names[0] in near:
+                continue
+            return first, Testers(names[0], first.listener, behind[0][1])
+        return None
+
+    def usual_pcp(self, port: Port) -> int:
+        """The PCP of frames whose priority does not matter: of the class that is open the longest."""
+        gates = port.get("gates")
+        classes = port["pcp_to_class"]
+        if gates is None:
+            return 0
+        return max(range(8), key=lambda pcp: (open_ns(gates, classes[pcp]), -pcp))
+
+    def ingress(self, stream: PlanStream) -> int:
+        """The port of a neighbour by which a stream enters the device."""
+        ports = self.expected.document["ports"]
+        return next(
+            hop["port"] for hop in stream["route"] if ports[ports[hop["port"]]["peer"]]["node"] == self.node
+        )
+
+    def regenerated(self, port: int, pcp: int) -> int:
+        """The PCP of frames that entered by a neighbour's port, as it should be behind the device."""
+        for node in self.expected.document.get("policing", ()):
+            for one in node.get("regeneration", ()):
+                if node["node"] == self.node and one["port"] in (port, self.network.ports[port]["peer"]):
+                    return one["pcp"][pcp]
+        return pcp
+
+    def _behind(self, port: int) -> list[tuple[str, int]]:
+        """Nodes behind a port that send and receive, nearest first, and the slowest rate on the way from them
+        to the device."""
+        ports, found = self.network.ports, []
+        peer = ports[port]["peer"]
+        todo, seen = deque([(ports[peer]["node"], ports[peer]["rate_bps"])]), {self.node}
+        while todo:
+            node, rate = todo.popleft()
+            if node in seen:
+                continue
+            seen.add(node)
+            if self.network.talks(node):
+                found.append((self.network.nodes[node]["name"], rate))
+            if not self.network.forwards(node):
+                continue
+            for further in self.network.ports_of(node):
+                back = ports[ports[further]["peer"]]
+                todo.append((back["node"], min(rate, back["rate_bps"])))
+        return found
+
+    def vid(self, port: str) -> int | None:
+        """The VLAN of frames through a port: that of the first stream of the scenario there, or 100."""
+        number = self.number(port)
+        for stream in self.expected.document["streams"]:
+            if any(hop["port"] == number for hop in stream["route"]):
+                return stream.get("vid")
+        return 100
+
+    def stimulus(
+        self, name: str, port: str, streams: Mapping[str, Stream], duration_ns: int, drain_ns: int, about: str
+    ) -> Stimulus | None:
+        """The Plan of a stimulus; None if its frames do not leave the device by this port.
+
+        Its name is that of the kind of stimulus and the number of the device's port.
+
+        Testers have no gates and shapers. The device has those of :attr:`device`, with its faults.
+        """
+        taps = self.scenario.taps
+        name = f"{name}-{self.network.place(self.number(port)) + 1}"
+        bare = self.scenario.model_copy(
+            update={
+                "name": f"{self.scenario.name}.{name}",
+                "title": about,
+                "duration": duration_ns,
+                "drain": drain_ns,
+                "measure_from": None,
+                "streams": dict(streams),
+                "shapers": {},
+                "faults": (),
+                "policing": (),
+                "taps": Taps(
+                    ports=(port,),
+                    granularity=taps.granularity,
+                    tx_point=taps.tx_point,
+                    rx_point=taps.rx_point,
+                ),
+            }
+        )
+        document = make_plan(bare).document
+        number = self.number(port)
+        if not all(any(hop["port"] == number for hop in one["route"]) for one in document["streams"]):
+            return None
+        document = self._with_device(document)
+        made = Plan(document)
+        check(made.to_json(), document)
+        return Stimulus(name, port, made, streams, about)
+
+    def _with_device(self, document: PlanDocument) -> PlanDocument:
+        ports: list[Port] = []
+        for bare, real in zip(document["ports"], self.device.document["ports"], strict=True):
+            own = real if real["node"] == self.node else bare.copy()
+            if own is not real:
+                for part in ("gates", "preemption", "server", "transmit_buffer", "qdisc"):
+                    own.pop(part, None)  # type: ignore[misc]
+            ports.append(own)
+        made = document.copy()
+        made["ports"] = ports
+        if policing := self._policing():
+            made["policing"] = policing
+        if faults := self._faults(document):
+            made["faults"] = faults
+        return made
+
+    def _policing(self) -> list[Policing]:
+        """The priority regeneration of the device; filters are of streams, which stimuli do not have."""
+        return [
+            {"node": self.node, "regeneration": one["regeneration"]}
+            for one in self.device.document.get("policing", ())
+            if one["node"] == self.node and "regeneration" in one
+        ]
+
+    def _faults(self, document: PlanDocument) -> list[Fault]:
+        """The faults of the device's Plan; those that last until its end last until the end of the run."""
+        whole = self.device.document
+        end, now = (one["duration_ns"] + one["drain_ns"] for one in (whole, document))
+        found: list[Fault] = []
+        for fault in whole.get("faults", ()):
+            if fault["kind"] == "babble" or fault["from_ns"] >= now:
+                continue
+            made = fault.copy()
+            made["until_ns"] = now if fault["until_ns"] >= end else min(now, fault["until_ns"])
+            found.append(made)
+        return found

@@ -1,0 +1,188 @@
+"""The catalogue of tests: the name of each, its clause, stimulus, formula and limit.
+
+A suite is the part of a test's name before the dot. ``docs/reference/conformance.md`` has this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Clock = Literal["own", "one", "none"]
+"""Which times a test compares: with the device's clock, at two places, or only differences at one place."""
+CLOCKS: dict[Clock, str] = {
+    "own": "the device's clock",
+    "one": "one clock at both testers",
+    "none": "none: differences at one port",
+}
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test of the catalogue."""
+
+    id: str
+    clause: str
+    """Where the rule stands; empty without a clause."""
+    stimulus: str
+    clock: Clock
+    formula: str
+    limit: str
+    after: Sequence[str] = ()
+    """Tests that must not have failed before: without them, the result would be about another defect."""
+
+    @property
+    def suite(self) -> str:
+        return self.id.partition(".")[0]
+
+
+BACKLOG = (
+    "each class alone: more large, then more small frames than its windows take, with random gaps "
+    "unless these leave times without a waiting frame"
+)
+SINGLE = "single frames of seven sizes from 64 to 1522 octets, with random gaps"
+LOADED = "every PCP in turn loads the port 1.4 times, while 12 small frames of each PCP pass"
+TESTS = {
+    one.id: one
+    for one in (
+        Test(
+            "forwarding.line",
+            "RFC 2544, 26.2",
+            SINGLE,
+            "one",
+            "greatest distance of the least residence of a size from the line a + b · octets",
+            "3 T",
+        ),
+        Test(
+            "forwarding.slope",
+            "RFC 1242, 3.8",
+            SINGLE,
+            "one",
+            "b: the time of an octet on the incoming link (store-and-forward), or 0 (cut-through)",
+            "as the scenario states, ± 4 U / 1458 octets",
+            ("forwarding.line",),
+        ),
+        Test(
+            "forwarding.residence",
+            "RFC 2544, 26.2",
+            SINGLE,
+            "one",
+            "a without the preamble: from the last bit in to the first bit out",
+            "processing of the scenario ± T",
+            ("forwarding.line", "forwarding.slope"),
+        ),
+        Test(
+            "priority.tag",
+            "IEEE 802.1Q-2022, 6.9.4",
+            LOADED,
+            "none",
+            "PCP and VLAN of all frames that leave",
+            "the priority regeneration of the scenario",
+        ),
+        Test(
+            "priority.map",
+            "IEEE 802.1Q-2022, 8.6.6",
+            LOADED,
+            "none",
+            "pairs of PCPs of which one does or does not pass the other's load: its wait is below 2.6 frames",
+            "the order of their classes; numbers of classes cannot be seen",
+            ("priority.tag",),
+        ),
+        Test(
+            "priority.strict",
+            "IEEE 802.1Q-2022, 8.6.8.1",
+            LOADED,
+            "none",
+            "greatest wait of the highest PCP beside the load of the lowest one",
+            "one large frame and 8 small ones",
+            ("priority.map",),
+        ),
+        Test(
+            "gates.active",
+            "IEEE 802.1Q-2022, 8.6.8.4",
+            BACKLOG,
+            "none",
+            "share of the frames after an idle wire that have such a frame one cycle later; cycle within 5 %",
+            "at least 75 % of at least 20 frames",
+        ),
+        Test(
+            "gates.guard",
+            "IEEE 802.1Q-2022, 8.6.8.4",
+            BACKLOG,
+            "none",
+            "large frames that end later in a window than small frames do, and one small frame with its gap",
+            "0 frames",
+            ("gates.active",),
+        ),
+        Test(
+            "gates.cycle",
+            "IEEE 802.1Q-2022, 8.6.9",
+            BACKLOG,
+            "none",
+            "median time between openings that are n cycles apart, divided by n",
+            "the cycle of the list, ± 2 U / n and the rate of the clocks",
+            ("gates.active",),
+        ),
+        Test(
+            "gates.order",
+            "IEEE 802.1Q-2022, 8.6.9",
+            BACKLOG,
+            "own",
+            "each opening of each class within half of the shortest window of one in the list, and none more",
+            "the windows of the list",
+            ("gates.active", "gates.cycle"),
+        ),
+        Test(
+            "gates.edge",
+            "IEEE 802.1Q-2022, 8.6.9",
+            BACKLOG,
+            "own",
+            "the shift that most openings have from those of the list",
+            "0 ± T",
+            ("gates.active", "gates.cycle", "gates.order"),
+        ),
+        Test(
+            "gates.entry",
+            "IEEE 802.1Q-2022, 8.6.8.4",
+            BACKLOG,
+            "none",
+            "the opening that is farthest from that of the list, after the shift of the whole list",
+            "0 ± T",
+            ("gates.active", "gates.cycle", "gates.order"),
+        ),
+        Test(
+            "gates.close",
+            "IEEE 802.1Q-2022, 8.6.8.4",
+            BACKLOG,
+            "none",
+            "last end of a small frame in a window, up to one such frame with its gap later, "
+            "after the shift of the whole list",
+            "0 ± T",
+            ("gates.active", "gates.cycle", "gates.order", "gates.guard", "gates.entry"),
+        ),
+    )
+}
+"""All tests by name, in the order in which they are judged."""
+
+
+def suites() -> list[str]:
+    """The names of all suites."""
+    return list(dict.fromkeys(one.suite for one in TESTS.values()))
+
+
+def chosen(words: Sequence[str]) -> list[Test]:
+    """The tests that words such as ``gates`` or ``gates.edge`` name; all without words.
+
+    Raises:
+        KeyError: a word names none.
+    """
+    if not words:
+        return list(TESTS.values())
+    found: dict[str, Test] = {}
+    for word in words:
+        own = {name: one for name, one in TESTS.items() if word in (name, one.suite)}
+        if not own:
+            raise KeyError(word)
+        found |= own
+    return [one for name, one in TESTS.items() if name in found]

@@ -1,0 +1,185 @@
+"""Runs the stimuli of suites, and judges what came out: one run folder for each stimulus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from tsnbench.campaign.campaign import Options, begin_sweep, run_one, write_json
+from tsnbench.conform import budget
+from tsnbench.conform.catalogue import TESTS, Test
+from tsnbench.conform.judge import Result, Verdict, heeded, undecided
+from tsnbench.conform.seen import Seen
+from tsnbench.conform.suites import forwarding, gates, priority
+from tsnbench.runs import file_names, lock
+from tsnbench.runs.errors import writing
+
+if TYPE_CHECKING:
+    from tsnbench.backends.protocol import Backend, Progress
+    from tsnbench.conform.bench import Bench, Stimulus
+    from tsnbench.conform.judge import Error
+    from tsnbench.foreign import Json
+    from tsnbench.plan.types import Port
+
+FORMAT = "tsnbench-conform/1"
+NO_CERTIFICATE = "This is a measurement of these ports, these lists and these frames, and no certificate."
+
+
+class Suite(Protocol):
+    """A module of :mod:`tsnbench.conform.suites`."""
+
+    def ports(self, bench: Bench) -> Sequence[Port]:
+        """The device's ports that have what the suite tests."""
+        ...
+
+    def stimuli(self, bench: Bench) -> Iterator[Stimulus]:
+        """What testers send, for each of these ports where they can."""
+        ...
+
+    def judged(self, bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:
+        """The results of all tests of the suite at one port."""
+        ...
+
+
+SUITES: dict[str, Suite] = {"forwarding": forwarding, "priority": priority, "gates": gates}
+"""Suites by name, in the order of the catalogue."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The stimuli of the chosen tests."""
+
+    bench: Bench
+    tests: Sequence[Test]
+    stimuli: Sequence[tuple[str, Stimulus]]
+    """Each with the name of its suite."""
+
+    @property
+    def duration_ns(self) -> int:
+        """Of all runs together, in the time of the scenario."""
+        plans = [one.plan.document for _, one in self.stimuli]
+        return sum(plan["duration_ns"] + plan["drain_ns"] for plan in plans)
+
+    def missing(self) -> Iterator[Result]:
+        """Results of tests for which there is no stimulus."""
+        names = {test.id for test in self.tests}
+        for name, suite in SUITES.items():
+            own = [test for test in TESTS if test in names and TESTS[test].suite == name]
+            ports = [port["name"] for port in suite.ports(self.bench)]
+            sent = {one.port for of, one in self.stimuli if of == name}
+            for test in own:
+                if not ports:
+                    sentence = "no port of the scenario's device has it"
+                    yield Result(test, self.bench.name, "not-offered", sentence)
+                yield from (undecided(test, port, "no-stimulus") for port in ports if port not in sent)
+
+
+def prepare(bench: Bench, tests: Sequence[Test]) -> Prepared:
+    """The stimuli of the chosen tests, planned and not run."""
+    names = dict.fromkeys(test.suite for test in tests)
+    found = [(name, one) for name in names for one in SUITES[name].stimuli(bench)]
+    return Prepared(bench, tests, found)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All results, and what is known of the testers."""
+
+    bench: Bench
+    backend: str
+    results: Sequence[Result]
+    errors: Sequence[Error]
+
+    @property
+    def verdicts(self) -> dict[Verdict, int]:
+        """How many tests have each verdict."""
+        found: dict[Verdict, int] = {}
+        for one in self.results:
+            found[one.verdict] = found.get(one.verdict, 0) + 1
+        return found
+
+    def document(self) -> Json:
+        """``tsnbench-conform/1``."""
+        worst = max(self.errors, key=lambda one: (one.clock_ns is None, one.stamps_ns), default=None)
+        return {
+            "format": FORMAT,
+            "dut": {
+                "node": self.bench.name,
+                "scenario": self.bench.expected.name,
+                "plan": self.bench.expected.hash,
+            },
+            "backend": self.backend,
+            "tester": None if worst is None else asdict(worst),
+            "tests": [_of_result(one) for one in self.results],
+            "verdicts": self.verdicts,
+            "note": NO_CERTIFICATE,
+        }
+
+
+def _of_result(one: Result) -> Json:
+    test = TESTS[one.test]
+    found = {"id": one.test, "clause": test.clause, "after": list(test.after)}
+    return found | {key: value for key, value in asdict(one).items() if key != "test"}
+
+
+def conform(
+    prepared: Prepared,
+    into: Path,
+    on: Backend,
+    asked_ns: int = 0,
+    options: Options | None = None,
+    watch: Callable[[Stimulus, int], AbstractContextManager[Progress | None]] = lambda _, __: nullcontext(),
+) -> Outcome:
+    """Runs all stimuli and judges them; complete runs of the same Plans are used again.
+
+    Args:
+        prepared: the stimuli.
+        into: the folder, with a run folder for each stimulus, and ``conform.json``.
+        on: the backend.
+        asked_ns: a tolerance that is wider than the error of the testers.
+        options: of the runs.
+        watch: is entered for each run, with its stimulus and number; gives what is called during the run.
+
+    Raises:
+        InputError: the folder has files of others, or another device.
+        BackendError: the backend failed, or the disk is full.
+        KeyboardInterrupt: a later call continues with the runs that are missing.
+    """
+    bench, how = prepared.bench, options or Options(report=False)
+    folders = [into / one.name for _, one in prepared.stimuli]
+    name = f"conform-{bench.name}"
+    begin_sweep(into, folders, True, how, name, Path(bench.expected.name))
+    results, errors = [], []
+    for number, (suite, one) in enumerate(prepared.stimuli):
+        with watch(one, number) as progress:
+            made = run_one(one.plan, into / one.name, how, progress, on=on)
+        error = budget.after(
+            budget.before(one.plan, on.name, asked_ns),
+            one.plan,
+            made.run.folder,
+            (bench.name, _stamps_at(bench, one)),
+        )
+        errors.append(error)
+        results += judged(suite, bench, one, Seen.of(made.run), error)
+    wanted = {test.id for test in prepared.tests}
+    places = {test: place for place, test in enumerate(TESTS)}
+    every = [one for one in (*results, *prepared.missing()) if one.test in wanted]
+    outcome = Outcome(bench, on.name, sorted(every, key=lambda one: (one.port, places[one.test])), errors)
+    with writing(into), lock.held(into):
+        write_json(into / file_names.CONFORM, outcome.document())
+    return outcome
+
+
+def judged(suite: str, bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> list[Result]:
+    """The results of a suite at one port; a test after which another one has failed is not run."""
+    found = {one.test: one for one in SUITES[suite].judged(bench, stimulus, seen, error)}
+    ordered = [replace(found[name], stimulus=stimulus.name) for name in TESTS if name in found]
+    return heeded(ordered, {name: one.after for name, one in TESTS.items()})
+
+
+def _stamps_at(bench: Bench, one: Stimulus) -> str:
+    """The node whose stamps show when frames left the device."""
+    return bench.network.nodes[bench.network.far(bench.number(one.port))]["name"]

@@ -1,0 +1,207 @@
+"""Priorities: which class each PCP is in, whether a higher class goes first, the PCP of frames that leave.
+
+While two testers send more of one PCP than the port takes, single small frames of all PCPs pass it: those of
+a higher class wait for one frame at most, those of a lower class wait until the load ends, and those of the
+same class wait for its queue. Only the order of classes is visible, not their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from tsnbench.conform.judge import Number, Result, undecided, verdict_of
+from tsnbench.libraries import numpy as np
+from tsnbench.quantities import exact
+from tsnbench.scenario.model import FixedSize, Periodic, Poisson, Stream
+
+if TYPE_CHECKING:
+    from tsnbench.conform.bench import Bench, Stimulus, Testers
+    from tsnbench.conform.judge import Error
+    from tsnbench.conform.seen import Seen
+    from tsnbench.plan.types import Port
+
+LOAD_OCTETS, PROBE_OCTETS = 1522, 64
+PHY = 20
+LOAD_FRAMES = 60
+"""Times of a large frame in which one PCP loads the port."""
+LOADS = (0.85, 0.55)
+"""Shares of the port's rate, of the two testers: together 1.4."""
+PROBES = 12
+"""Of each PCP during the load of one."""
+MOST_WAIT = 2.6
+"""A frame of a higher class waits for less than so many large frames; one of the same or a lower class waits
+for more."""
+AFTER = 3
+
+
+def ports(bench: Bench) -> list[Port]:
+    """Ports whose frames wait for nothing but other frames."""
+    return [port for port in bench.ports if _plain(port)] if bench.network.forwards(bench.node) else []
+
+
+def _plain(port: Port) -> bool:
+    shaped = any("cbs" in one for one in port["classes"])
+    return not ({"gates", "server", "preemption", "qdisc"} & port.keys() or shaped)
+
+
+def stimuli(bench: Bench) -> Iterator[Stimulus]:
+    """For each port with two testers: every PCP loads it in turn, and probes of all PCPs pass."""
+    for port in ports(bench):
+        both = bench.two_testers(port["name"])
+        if both is None:
+            continue
+        yield from _stimulus(bench, port, both)
+
+
+def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers]) -> Iterator[Stimulus]:
+    frame_ns = round((LOAD_OCTETS + PHY) * 8e9 / port["rate_bps"])
+    turn = 2 * LOAD_FRAMES * frame_ns
+    streams: dict[str, Stream] = {}
+    for load in range(8):
+        begin = load * turn
+        for number, (testers, part) in enumerate(zip(both, LOADS, strict=True)):
+            rate = int(part * port["rate_bps"] * LOAD_OCTETS / (LOAD_OCTETS + PHY))
+            streams[f"load-{load}-{number + 1}"] = _stream(
+                testers, load, bench.vid(port["name"]), Poisson(rate=rate), LOAD_OCTETS, begin,
+                begin + LOAD_FRAMES * frame_ns,
+            )  # fmt: skip
+        # Probes come when a queue has formed, and while the load lasts.
+        first = begin + LOAD_FRAMES * frame_ns // 2
+        gap = LOAD_FRAMES * frame_ns // 2 // (PROBES + 1)
+        for pcp in range(8):
+            pattern = Periodic(period=gap, offset=pcp * gap // 8)
+            streams[f"probe-{load}-{pcp}"] = _stream(
+                both[1], pcp, bench.vid(port["name"]), pattern, PROBE_OCTETS, first, first + PROBES * gap
+            )
+    about = "every PCP loads the port in turn, and small frames of all PCPs pass it"
+    made = bench.stimulus("priority", port["name"], streams, 8 * turn, turn, about)
+    if made is not None:
+        yield made
+
+
+def _stream(
+    testers: Testers,
+    pcp: int,
+    vid: int | None,
+    pattern: Poisson | Periodic,
+    octets: int,
+    start: int,
+    stop: int,
+) -> Stream:
+    return Stream(
+        talker=testers.talker,
+        listeners=(testers.listener,),
+        pcp=pcp,
+        vid=vid,
+        pattern=pattern,
+        size=FixedSize(octets=octets),
+        start=start,
+        stop=stop,
+    )
+
+
+def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:
+    """Order of classes, the wait of the highest one, and the tags."""
+    number = bench.number(stimulus.port)
+    port = bench.expected.document["ports"][number]
+    frame_ns = (LOAD_OCTETS + PHY) * 8e9 / port["rate_bps"]
+    waits = _waits(seen, number)
+    if waits is None:
+        yield from (undecided(name, stimulus.port, "too-few") for name in ("priority.map", "priority.strict"))
+    else:
+        yield _map(stimulus.port, port, waits, frame_ns)
+        yield _strict(stimulus.port, port, waits, frame_ns, error)
+    yield _tags(bench, stimulus, seen, number)
+
+
+def _waits(seen: Seen, number: int) -> Mapping[tuple[int, int], np.ndarray] | None:
+    """By (PCP of the load, PCP of the probes), how much longer probes took than the quickest of all."""
+    found = {}
+    for load in range(8):
+        for pcp in range(8):
+            talker = seen.first_port(f"probe-{load}-{pcp}")
+            found[load, pcp] = seen.residence(talker, number, f"probe-{load}-{pcp}").astype(float)
+            if len(found[load, pcp]) < PROBES // 2:
+                return None
+    least = min(one.min() for one in found.values())
+    return {key: one - least for key, one in found.items()}
+
+
+def _map(name: str, port: Port, waits: Mapping[tuple[int, int], np.ndarray], frame_ns: float) -> Result:
+    classes = port["pcp_to_class"]
+    wrong = []
+    for (load, pcp), wait in waits.items():
+        above = classes[pcp] > classes[load]
+        found = float(np.median(wait)) < MOST_WAIT * frame_ns
+        if above != found:
+            wrong.append(f"PCP {pcp} {'passes' if found else 'does not pass'} PCP {load}")
+    return Result(
+        "priority.map",
+        name,
+        "fail" if wrong else "pass",
+        f"{', '.join(wrong[:3])}{' and more' if len(wrong) > AFTER else ''}: not as in the map"
+        if wrong
+        else "",
+        found=Number(len(wrong), "pairs", len(wrong), len(wrong)),
+        limit=Number(0, "pairs", 0, 0),
+        shown=f"{len(wrong)} of {len(waits)} pairs",
+        wanted="0",
+        estimates=len(waits),
+    )
+
+
+def _strict(
+    name: str, port: Port, waits: Mapping[tuple[int, int], np.ndarray], frame_ns: float, error: Error
+) -> Result:
+    """The greatest wait of the highest class beside the load of the lowest one."""
+    classes = port["pcp_to_class"]
+    high, low = (pick(range(8), key=lambda pcp: classes[pcp]) for pick in (max, min))
+    most = float(waits[low, high].max())
+    if classes[high] == classes[low]:
+        return undecided("priority.strict", name, "unsupported-dut", "all PCPs are in one class")
+    # Small frames of other PCPs may pass before.
+    limit = frame_ns + 8 * (PROBE_OCTETS + PHY) * 8e9 / port["rate_bps"]
+    over, own = most - limit, float(error.apart_ns)
+    verdict = verdict_of(max(over, 0.0), max(over, 0.0), 2 * own, own)
+    return Result(
+        "priority.strict",
+        name,
+        verdict,
+        "" if verdict == "pass" else f"PCP {high} waits for more than one frame of PCP {low}",
+        None if verdict in ("pass", "fail") else "stamps",
+        classes[high],
+        found=Number(most, "ns", most - own, most + own),
+        limit=Number(limit, "ns", 0, limit),
+        shown=exact(round(most)),
+        wanted=f"<= {exact(round(limit))}",
+        estimates=len(waits[low, high]),
+    )
+
+
+def _tags(bench: Bench, stimulus: Stimulus, seen: Seen, number: int) -> Result:
+    """PCP and VLAN of frames that leave, against the regeneration of the Plan."""
+    wrong, frames, words = 0, 0, ""
+    for name, stream in stimulus.streams.items():
+        left = seen.left(number, name)
+        pcp = bench.regenerated(seen.first_port(name), stream.pcp)
+        bad = left.filter(
+            (left["pcp"].fill_null(0) != pcp) | (left["vid"].fill_null(-1) != (stream.vid or -1))
+        )
+        frames += len(left)
+        wrong += len(bad)
+        if len(bad) and not words:
+            row = bad.row(0, named=True)
+            words = f"frames of PCP {stream.pcp} leave with PCP {row['pcp']} in VLAN {row['vid']}"
+    return Result(
+        "priority.tag",
+        stimulus.port,
+        "fail" if wrong else "pass" if frames else "not-decidable",
+        words,
+        None if frames else "too-few",
+        found=Number(wrong, "frames", wrong, wrong),
+        limit=Number(0, "frames", 0, 0),
+        shown=f"{wrong} of {frames:,} wrong",
+        wanted="0",
+        frames=frames,
+    )

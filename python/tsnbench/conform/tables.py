@@ -1,0 +1,100 @@
+"""Results as tables for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tsnbench.conform.catalogue import CLOCKS
+from tsnbench.conform.run import NO_CERTIFICATE
+from tsnbench.quantities import exact
+from tsnbench.sheet import Column, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tsnbench.conform.catalogue import Test
+    from tsnbench.conform.judge import Error
+    from tsnbench.conform.run import Outcome, Prepared
+
+WORDS = {
+    "pass": "pass",
+    "fail": "FAIL",
+    "not-decidable": "not decidable",
+    "not-run": "not run",
+    "not-offered": "not offered",
+}
+
+
+def results_table(outcome: Outcome) -> Sheet:
+    """One row for each test and port; sentences about all that did not pass are below."""
+    columns = [
+        Column("test", left=True),
+        Column("port", name=True),
+        Column("found"),
+        Column("limit"),
+        Column("verdict", left=True),
+    ]
+    sheet = Sheet("", columns)
+    for one in outcome.results:
+        sheet.rows.append([one.test, one.port, one.shown, one.wanted, WORDS[one.verdict]])
+    for one in outcome.results:
+        if one.sentence and one.verdict != "not-run":
+            sheet.captions.append(f"{one.test}, {one.port}: {one.sentence}")
+    return sheet
+
+
+def headline(outcome: Outcome) -> str:
+    """How many tests have each verdict, and what that is not."""
+    found = outcome.verdicts
+    words = {
+        "pass": "passed",
+        "fail": "failed",
+        "not-decidable": "not decidable here",
+        "not-run": "not run",
+        "not-offered": "not offered",
+    }
+    counts = [f"{found[verdict]} {words[verdict]}" for verdict in words if verdict in found]
+    return f"{', '.join(counts)}. {NO_CERTIFICATE}"
+
+
+def error_words(error: Error) -> str:
+    """What the testers can decide."""
+    own = error.own_ns
+    clocks = "clocks unknown" if error.clock_ns is None else f"clocks {exact(error.clock_ns)}"
+    if own is None:
+        return f"stamps {exact(error.stamps_ns)}, {clocks}: times on the device's clock are not decidable"
+    smallest = error.tolerance_ns(own) + 2 * own
+    return f"stamps {exact(error.stamps_ns)}, {clocks}; smallest certain shift {exact(smallest)}"
+
+
+def stimuli_table(prepared: Prepared) -> Sheet:
+    """What would be sent, and how long it takes."""
+    columns = [
+        Column("stimulus", left=True),
+        Column("port", name=True),
+        Column("streams"),
+        Column("duration"),
+        Column("", wraps=True),
+    ]
+    sheet = Sheet("", columns)
+    for _, one in prepared.stimuli:
+        plan = one.plan.document
+        span = exact(plan["duration_ns"] + plan["drain_ns"])
+        sheet.rows.append([one.name, one.port, str(len(one.streams)), span, one.about])
+    sheet.captions.append(f"together {exact(prepared.duration_ns)} in the scenario's time")
+    return sheet
+
+
+def catalogue_table(tests: Sequence[Test]) -> Sheet:
+    """The catalogue of tests."""
+    columns = [
+        Column("test", left=True),
+        Column("clause", left=True),
+        Column("clock", wraps=True),
+        Column("computed", wraps=True),
+        Column("limit", wraps=True),
+    ]
+    rows: list[Sequence[str]] = [
+        [one.id, one.clause, CLOCKS[one.clock], one.formula, one.limit] for one in tests
+    ]
+    return Sheet("", columns, rows)

@@ -1,0 +1,113 @@
+"""Defects of gates: each is found by its own test and by no other, and a device without one passes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from support.devices import bench, lab, results, verdicts
+from support.profile import PROFILE
+from tsnbench.conform.judge import Error
+
+SEEDS, CLEAN = (20, 100) if PROFILE == "nightly" else (2, 12)
+DEFECTS = {
+    "gates.active": [
+        lab().replace("[6]", "[6, 0]"),
+        lab() + "faults: [{schedule: open, on: switch -> robot}]\n",
+    ],
+    "gates.guard": [lab().replace("entries:", "guard: none, entries:")],
+    "gates.cycle": [lab(low=801), lab(low=799)],
+    "gates.order": [
+        lab().replace("open: [6]", "open: [x]").replace("[0]", "[6]").replace("[x]", "[0]"),
+        lab(base=230),
+        lab().replace("{open: [0], for: 800 us}", "{open: [0], for: 300 us}, {open: [6], for: 500 us}"),
+    ],
+    "gates.edge": [
+        lab(base=31),
+        lab(base=29),
+        lab(base=35),
+        lab() + "faults: [{schedule: {shift: 5 us}, on: switch -> robot}]\n",
+    ],
+    "gates.entry": [lab(high=190, low=810), lab(high=210, low=790), lab(high=199, low=801)],
+    "gates.close": [
+        lab(high=190).replace("{open: [0]", "{open: none, for: 10 us}, {open: [0]"),
+        lab(low=780).replace("780 us}", "780 us}, {open: none, for: 20 us}"),
+    ],
+}
+
+
+@pytest.mark.parametrize("seed", range(1, SEEDS + 1))
+@pytest.mark.parametrize(
+    ("test", "device"),
+    [(test, device) for test, devices in DEFECTS.items() for device in devices],
+    ids=[f"{test}-{place + 1}" for test, devices in DEFECTS.items() for place in range(len(devices))],
+)
+def test_a_defect_is_found_by_its_own_test_alone(test: str, device: str, seed: int, tmp_path: Path) -> None:
+    found = verdicts(results(bench(lab(), device.replace("seed: 1", f"seed: {seed}")), tmp_path, ["gates"]))
+    assert [name for name, verdict in found.items() if verdict == "fail"] == [test]
+
+
+@pytest.mark.parametrize("seed", range(CLEAN))
+def test_a_device_without_a_defect_passes(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    rate = draw.choice(["10 Mbit/s", "100 Mbit/s", "1 Gbit/s"])
+    scale = {"10 Mbit/s": 10, "100 Mbit/s": 1, "1 Gbit/s": 1}[rate]
+    high, low = (draw.randint(150 * scale, 900 * scale) for _ in range(2))
+    if rate == "1 Gbit/s":
+        high, low = high // 4, low // 4
+    text = lab(
+        seed=seed + 1, rate=rate, cable=draw.randint(0, 100), base=draw.randint(0, 900), high=high, low=low
+    )
+    found = results(bench(text), tmp_path, ["gates"])
+    assert len(found) == 7
+    assert [(one.test, one.sentence) for one in found if one.verdict != "pass"] == []
+
+
+@pytest.mark.parametrize(
+    ("ns", "possible"),
+    [(5, {"pass"}), (6, {"pass", "not-decidable"}), (18, {"not-decidable", "fail"}), (25, {"fail"})],
+)
+def test_a_shift_between_the_limits_is_not_passed(ns: int, possible: set[str], tmp_path: Path) -> None:
+    """U is 6 ns, T is 12 ns: a shift of T / 2 never fails, one of T never passes, T + 2 U is found."""
+    device = lab().replace("30 us", f"{30_000 + ns} ns")
+    assert verdicts(results(bench(lab(), device), tmp_path, ["gates.edge"]))["gates.edge"] in possible
+
+
+def test_clocks_that_nobody_knows_leave_what_one_port_shows(tmp_path: Path) -> None:
+    free = lab() + "clocks: {default: {drift: 20 ppm}, switch: {drift: -20 ppm, offset: 1 ms}}\n"
+    found = results(bench(free), tmp_path, ["gates"])
+    assert verdicts(found) == {
+        **dict.fromkeys(("gates.active", "gates.guard", "gates.cycle"), "pass"),
+        **dict.fromkeys(("gates.order", "gates.edge"), "not-decidable"),
+        **dict.fromkeys(("gates.entry", "gates.close"), "pass"),
+    }
+    assert {one.reason for one in found if one.verdict == "not-decidable"} == {"clocks"}
+    guardless = free.replace("entries:", "guard: none, entries:")
+    assert verdicts(results(bench(free, guardless), tmp_path / "2", ["gates"]))["gates.guard"] == "fail"
+
+
+def test_the_error_of_stamps_widens_the_tolerance(tmp_path: Path) -> None:
+    error = Error(stamps_ns=32, clock_ns=41, resolution_ns=17)
+    own = bench(lab(), lab().replace("30 us", "30200 ns"))
+    (edge,) = [one for one in results(own, tmp_path, ["gates"], error) if one.test == "gates.edge"]
+    assert (edge.verdict, edge.reason) == ("not-decidable", "clocks")
+    wide = replace(error, asked_ns=1_000)
+    (edge,) = [one for one in results(own, tmp_path / "2", ["gates"], wide) if one.test == "gates.edge"]
+    assert edge.verdict == "pass"
+
+
+def test_a_port_without_gates_offers_none(tmp_path: Path) -> None:
+    found = results(bench(lab("")), tmp_path, ["gates"])
+    assert {one.verdict for one in found} == {"not-offered"}
+
+
+def test_a_device_without_another_neighbour_has_no_tester(tmp_path: Path) -> None:
+    text = lab().replace("[talker, robot]", "[robot]").replace("[talker -- switch, switch", "[switch")
+    text = text.replace("from: talker, to: robot", "from: robot, to: switch").replace(
+        "bridges: [s", "hosts: [s"
+    )
+    found = results(bench(text), tmp_path, ["gates"])
+    assert {(one.verdict, one.reason) for one in found} == {("not-decidable", "no-stimulus")}
