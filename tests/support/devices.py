@@ -10,7 +10,7 @@ from tsnbench.conform import budget
 from tsnbench.conform.bench import Bench
 from tsnbench.conform.catalogue import chosen
 from tsnbench.conform.judge import Error, Result
-from tsnbench.conform.run import judged, prepare
+from tsnbench.conform.run import in_order, judged, prepare
 from tsnbench.conform.seen import Seen
 from tsnbench.scenario import read_scenario
 
@@ -45,9 +45,9 @@ def lab(rest: str = GATES, **values: object) -> str:
     return (LAB + rest).format(**usual | values)
 
 
-def bench(expected: str, device: str | None = None, dut: str = "switch") -> Bench:
+def bench(expected: str, device: str | None = None, only: Sequence[str] = ()) -> Bench:
     (scenario,) = read_scenario(expected)
-    return Bench.of(scenario, dut, None if device is None else read_scenario(device)[0])
+    return Bench.of(scenario, "switch", None if device is None else read_scenario(device)[0], only)
 
 
 def results(own: Bench, folder: Path, suites: Sequence[str] = (), error: Error | None = None) -> list[Result]:
@@ -58,7 +58,7 @@ def results(own: Bench, folder: Path, suites: Sequence[str] = (), error: Error |
         run = Simulation().execute(one.plan, folder / one.name)
         known = error or budget.before(one.plan, "simulation", 0)
         found += judged(suite, own, one, Seen.of(run), known)
-    return [*found, *prepared.missing()]
+    return in_order([*found, *prepared.missing()])
 
 
 def verdicts(found: Sequence[Result]) -> Mapping[str, str]:

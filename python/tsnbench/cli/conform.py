@@ -40,6 +40,10 @@ File = Annotated[
     ),
 ]
 Dut = Annotated[str | None, option("NODE", "The device under test; its neighbours are the testers.")]
+Ports = Annotated[
+    list[str] | None,
+    option("NAME", "Only this port of the device: 'switch -> robot'; may be repeated.", "--port"),
+]
 Suites = Annotated[
     str, option("NAMES", "Suites or tests: gates, or gates.edge,gates.guard; default: all.", "--suite")
 ]
@@ -69,6 +73,7 @@ def conform(
     file: File = None,
     dut: Dut = None,
     suite: Suites = "",
+    port: Ports = None,
     on: On = "simulation",
     dilate: Dilate = 1,
     hosts: Lab = None,
@@ -102,7 +107,7 @@ def conform(
         fail(Exit.INPUT_WRONG, "--device: not with --on hosts: hosts and devices behave as they are")
     with user_errors(measuring=True), ExitStack() as stack:
         asked = given_ns("--tolerance", tolerance) or 0
-        bench = Bench.of(load(file), dut, None if device is None else load(device))
+        bench = Bench.of(load(file), dut, None if device is None else load(device), port or [])
         prepared = prepare(bench, tests)
         _say(prepared, on, asked, quiet=as_json)
         if plan_only:

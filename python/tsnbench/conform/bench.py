@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from tsnbench.planning import plan as make_plan
 from tsnbench.scenario.model import Taps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tsnbench.plan.types import Fault, PlanDocument, Policing, Port
     from tsnbench.plan.types import Stream as PlanStream
@@ -60,15 +60,20 @@ class Bench:
     device: Plan
     node: int
     name: str
+    only: Sequence[str] = ()
+    """The ports that are tested; empty: all."""
 
     @classmethod
-    def of(cls, scenario: Scenario, dut: str, device: Scenario | None = None) -> Bench:
+    def of(
+        cls, scenario: Scenario, dut: str, device: Scenario | None = None, only: Sequence[str] = ()
+    ) -> Bench:
         """The bench of a device.
 
         Args:
             scenario: its network, with the configuration that the device should have.
             dut: the name of the device.
             device: the same network with the configuration that the device has, on backends that imitate it.
+            only: the names of the ports that are tested; empty for all.
 
         Raises:
             BenchError: there is no such node, or the other scenario has another network.
@@ -83,7 +88,12 @@ class Bench:
             own, its = ([one["name"] for one in plan.document[part]] for plan in (expected, other))
             if own != its:
                 raise BenchError(f"--device: expected the {part} of {scenario.name}, found others")
-        return cls(device or scenario, expected, other, names.index(dut), dut)
+        made = cls(device or scenario, expected, other, names.index(dut), dut)
+        there = [port["name"] for port in made.ports]
+        if wrong := [name for name in only if name not in there]:
+            hint = f"hint: {', '.join(there)}"
+            raise BenchError(f"--port: expected a port of {dut}, found {wrong[0]}\n{hint}")
+        return replace(made, only=tuple(only))
 
     @cached_property
     def network(self) -> Network:
@@ -91,8 +101,9 @@ class Bench:
 
     @property
     def ports(self) -> list[Port]:
-        """The device's egress ports, as they should be."""
-        return [self.expected.document["ports"][number] for number in self.network.ports_of(self.node)]
+        """The device's egress ports that are tested, as they should be."""
+        ports = [self.expected.document["ports"][number] for number in self.network.ports_of(self.node)]
+        return [port for port in ports if not self.only or port["name"] in self.only]
 
     def number(self, port: str) -> int:
         """The place of a port in the Plan."""

@@ -41,6 +41,7 @@ BACKLOG = (
     "each class alone: more large, then more small frames than its windows take, with random gaps "
     "unless these leave times without a waiting frame"
 )
+STAIRS = "100 frames of 64, 512 and 1522 octets each at 50, 75, 90, 95, 99 and 100 % of the slower link"
 SINGLE = "single frames of seven sizes from 64 to 1522 octets, with random gaps"
 LOADED = "every PCP in turn loads the port 1.4 times, while 12 small frames of each PCP pass"
 TESTS = {
@@ -73,6 +74,22 @@ TESTS = {
             ("forwarding.line", "forwarding.slope"),
         ),
         Test(
+            "load.lossfree",
+            "RFC 2544, 26.1",
+            STAIRS,
+            "none",
+            "greatest level up to which no frame is lost",
+            "100 % of the slower link",
+        ),
+        Test(
+            "load.sequence",
+            "IEEE 802.1Q-2022, 8.6.6",
+            STAIRS,
+            "none",
+            "frames that are overtaken by frames of their own stream",
+            "0 frames",
+        ),
+        Test(
             "priority.tag",
             "IEEE 802.1Q-2022, 6.9.4",
             LOADED,
@@ -97,6 +114,41 @@ TESTS = {
             "greatest wait of the highest PCP beside the load of the lowest one",
             "one large frame and 8 small ones",
             ("priority.map",),
+        ),
+        Test(
+            "queue.depth",
+            "IEEE 802.1Q-2022, 8.6.7",
+            "two testers load the class of PCP 0 1.4 times, and stop",
+            "one",
+            "frames that leave after the last one has arrived",
+            "the limit of the scenario ± 3 frames",
+            ("priority.tag", "priority.map"),
+        ),
+        Test(
+            "cbs.slope",
+            "IEEE 802.1Q-2022, 8.6.8.2",
+            "each shaped class alone, with twice its idle slope, in frames of its largest size",
+            "none",
+            "bits on the wire in the second half of the frames, divided by their time",
+            "the idle slope ± 0.3 %",
+        ),
+        Test(
+            "cbs.return",
+            "IEEE 802.1Q-2022, 8.6.8.2",
+            "bursts of n frames into an idle port",
+            "none",
+            "R (n - 1) w - idleSlope (t_n - t_1): credit at the begin of a burst",
+            "0 ± 2 (0.1 % of the burst's bits and 2 U R)",
+            ("cbs.slope",),
+        ),
+        Test(
+            "cbs.burst",
+            "IEEE 802.1Q-2022, 8.6.8.2",
+            "bursts of n frames that arrive while a largest lower frame leaves",
+            "none",
+            "the same credit",
+            "the smaller one of hiCredit and idleSlope · wait, with the same tolerance",
+            ("forwarding.line", "forwarding.slope", "cbs.slope", "cbs.return"),
         ),
         Test(
             "gates.active",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +14,7 @@ from tsnbench.conform import budget
 from tsnbench.conform.catalogue import TESTS, Test
 from tsnbench.conform.judge import Result, Verdict, heeded, undecided
 from tsnbench.conform.seen import Seen
-from tsnbench.conform.suites import forwarding, gates, priority
+from tsnbench.conform.suites import cbs, forwarding, gates, load, priority, queue
 from tsnbench.runs import file_names, lock
 from tsnbench.runs.errors import writing
 
@@ -44,7 +45,14 @@ class Suite(Protocol):
         ...
 
 
-SUITES: dict[str, Suite] = {"forwarding": forwarding, "priority": priority, "gates": gates}
+SUITES: dict[str, Suite] = {
+    "forwarding": forwarding,
+    "load": load,
+    "priority": priority,
+    "queue": queue,
+    "cbs": cbs,
+    "gates": gates,
+}
 """Suites by name, in the order of the catalogue."""
 
 
@@ -165,19 +173,25 @@ def conform(
         errors.append(error)
         results += judged(suite, bench, one, Seen.of(made.run), error)
     wanted = {test.id for test in prepared.tests}
-    places = {test: place for place, test in enumerate(TESTS)}
-    every = [one for one in (*results, *prepared.missing()) if one.test in wanted]
-    outcome = Outcome(bench, on.name, sorted(every, key=lambda one: (one.port, places[one.test])), errors)
+    every = in_order([*results, *prepared.missing()])
+    outcome = Outcome(bench, on.name, [one for one in every if one.test in wanted], errors)
     with writing(into), lock.held(into):
         write_json(into / file_names.CONFORM, outcome.document())
     return outcome
 
 
 def judged(suite: str, bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> list[Result]:
-    """The results of a suite at one port; a test after which another one has failed is not run."""
-    found = {one.test: one for one in SUITES[suite].judged(bench, stimulus, seen, error)}
-    ordered = [replace(found[name], stimulus=stimulus.name) for name in TESTS if name in found]
-    return heeded(ordered, {name: one.after for name, one in TESTS.items()})
+    """The results of a suite at one port, each as if all tests before it had passed."""
+    found = SUITES[suite].judged(bench, stimulus, seen, error)
+    return [replace(one, stimulus=stimulus.name) for one in found]
+
+
+def in_order(results: Sequence[Result]) -> list[Result]:
+    """Results by port, in the order of the catalogue; a test is not run if one that it depends on failed."""
+    places = {test: place for place, test in enumerate(TESTS)}
+    after = {name: one.after for name, one in TESTS.items()}
+    ordered = sorted(results, key=lambda one: (one.port, places[one.test]))
+    return [one for _, own in groupby(ordered, key=lambda one: one.port) for one in heeded(own, after)]
 
 
 def _stamps_at(bench: Bench, one: Stimulus) -> str:

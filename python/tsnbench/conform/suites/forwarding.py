@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SIZES = (64, 128, 256, 512, 1024, 1280, 1522)
 """Octets with a VLAN tag. RFC 2544, 9.1."""
-FRAMES = 25
+FRAMES = 15
 """Of each size."""
 SPACING = 10
 """Mean time between frames of all sizes, in times of the largest frame."""

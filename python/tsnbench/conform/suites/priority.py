@@ -33,6 +33,8 @@ MOST_WAIT = 2.6
 """A frame of a higher class waits for less than so many large frames; one of the same or a lower class waits
 for more."""
 AFTER = 3
+LOST_NS = 10**12
+"""The wait of a frame that a full queue dropped."""
 
 
 def ports(bench: Bench) -> list[Port]:
@@ -120,10 +122,13 @@ def _waits(seen: Seen, number: int) -> Mapping[tuple[int, int], np.ndarray] | No
     found = {}
     for load in range(8):
         for pcp in range(8):
-            talker = seen.first_port(f"probe-{load}-{pcp}")
-            found[load, pcp] = seen.residence(talker, number, f"probe-{load}-{pcp}").astype(float)
-            if len(found[load, pcp]) < PROBES // 2:
+            name = f"probe-{load}-{pcp}"
+            talker = seen.first_port(name)
+            arrived, sent = seen.residence(talker, number, name), len(seen.entered(talker, name))
+            if sent < PROBES // 2:
                 return None
+            lost = np.full(sent - len(arrived), LOST_NS)
+            found[load, pcp] = np.concatenate([arrived, lost]).astype(float)
     least = min(one.min() for one in found.values())
     return {key: one - least for key, one in found.items()}
 
