@@ -1,15 +1,8 @@
-"""A running network against its Plan: each setting of the reader, changed alone, is named, and nothing else.
-
-The texts in ``said`` are the output of ip, bridge, tc and lldpcli in a lab of one guest (Linux 6.12, iproute2
-6.1), whose hosts had been configured by the export ``--as tc --taprio full --queues straight``.
-"""
+"""A running network against its Plan: each changed setting is named, and nothing else."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields, replace
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -20,26 +13,7 @@ from tsnbench.hosts.inventory import load_inventory
 from tsnbench.hosts.mapping import map_plan
 from tsnbench.scenario import load
 
-SAID = Path(__file__).parent / "said"
-LAB = """\
-hosts:
-  a: {ssh: a, ports: {eth1: eth1}}
-  b: {ssh: b, ports: {eth1: eth1}}
-  s: {ssh: s, ports: {eth1: eth1, eth2: eth2}}
-wires: [a.eth1 - s.eth1, s.eth2 - b.eth1]
-"""
-
-
-def said(host, **other):
-    """The state of a host from its recorded output, some of it replaced."""
-    texts = json.loads((SAID / f"{host}.json").read_text()) | other
-    done = [
-        SimpleNamespace(
-            step=step, code=0 if name in texts else 1, out=texts.get(name, ""), err="no such program"
-        )
-        for name, step in zip(running.LOOK, running.steps(), strict=True)
-    ]
-    return running.read(host, "6.12.1", done)
+from .recorded import LAB, SAID, said, state, texts
 
 
 @pytest.fixture(scope="module")
@@ -189,16 +163,9 @@ def test_what_was_not_read_is_not_known_and_never_equal(lab):
     assert (one.host, one.found, one.setting) == ("b", None, "all settings")
     assert str(one) == "b: all settings: not known: it cannot be reached ssh says: timed out"
     for part in running.LOOK:
-        texts = json.loads((SAID / "s.json").read_text())
-        del texts[part]
-        done = [
-            SimpleNamespace(
-                step=step, code=0 if name in texts else 127, out=texts.get(name, ""), err="not found"
-            )
-            for name, step in zip(running.LOOK, running.steps(), strict=True)
-        ]
-        found = lab(running.read("s", "6.12.1", done))
-        assert any(one.found is None for one in found), part
+        outputs = texts("s")
+        del outputs[part]
+        assert any(one.found is None for one in lab(state("s", outputs))), part
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ COMMANDS = {
     "study": "study",
     "reproduce": "study.reproduce",
     "doctor": "machines.doctor",
+    "discover": "machines.discover",
     "diff": "machines.diff",
     "deploy": "machines.deploy",
     "send": "live.send",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
@@ -54,20 +54,9 @@ def check(
     chosen = [agents[host] for host in by_host]
     down = run_all(chosen, lambda agent: _up(agent, facts[agent.name], list(by_host[agent.name])))
     dark = {str(by_host[agent.name][name]) for agent, own in zip(chosen, down, strict=True) for name in own}
-    run_all(chosen, lambda agent: _listen(agent, list(by_host[agent.name])))
-    run_all(chosen, lambda agent: _send(agent, by_host[agent.name]))
-    until = time.monotonic() + LISTEN_S
     # No probe crosses a wire without a link, so nothing is waited for there.
     linked = [wire for wire in ours if dark.isdisjoint(map(str, wire.ends))]
-    while _wrong(linked, _heard(chosen, by_host)) and time.monotonic() < until:
-        time.sleep(LOOK_S)
-    # A probe that also arrives at a wrong port may need a little more time.
-    time.sleep(STRAY_S)
-    for agent in chosen:
-        agent.signal("probe")
-    for agent in chosen:
-        agent.wait_for_end("probe", time.monotonic() + MOST_PROBES_S)
-    heard = _heard(chosen, by_host)
+    heard = probed(chosen, by_host, lambda heard: not _wrong(linked, heard))
     if wrong := _wrong(ours, heard, dark):
         listed = "\n".join(f"  {line}" for line in wrong)
         raise BackendError(
@@ -75,6 +64,35 @@ def check(
             "hint: plug them as the inventory says, or correct its `wires`; nothing has been changed"
         )
     return notes
+
+
+def probed(
+    agents: Sequence[Agent],
+    by_host: Mapping[str, Mapping[str, End]],
+    is_complete: Callable[[dict[str, set[str]]], bool],
+) -> dict[str, set[str]]:
+    """Sends a probe from each port, and returns by port where it arrived.
+
+    Args:
+        agents: the agents of the hosts.
+        by_host: the ports of each host by interface; all of them are up.
+        is_complete: whether no more probe is waited for.
+
+    Raises:
+        BackendError: a host cannot send or listen.
+    """
+    run_all(agents, lambda agent: _listen(agent, list(by_host[agent.name])))
+    run_all(agents, lambda agent: _send(agent, by_host[agent.name]))
+    until = time.monotonic() + LISTEN_S
+    while not is_complete(_heard(agents, by_host)) and time.monotonic() < until:
+        time.sleep(LOOK_S)
+    # A probe that also arrives at a wrong port may need a little more time.
+    time.sleep(STRAY_S)
+    for agent in agents:
+        agent.signal("probe")
+    for agent in agents:
+        agent.wait_for_end("probe", time.monotonic() + MOST_PROBES_S)
+    return _heard(agents, by_host)
 
 
 def rates(agents: Mapping[str, Agent], plan: PlanDocument, ports: Mapping[str, Mapping[int, str]]) -> None:

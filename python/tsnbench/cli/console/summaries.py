@@ -32,6 +32,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Devices and labs": {
         "conform": "Test whether one device does what a scenario says, and how exactly that can be seen.",
         "doctor": "Report what this machine, a host or a lab supports.",
+        "discover": "Print a scenario of what runs in a lab: nodes, wires, queues, gates.",
         "diff": "Compare the running state of hosts with a Plan.",
         "deploy": "Configure running devices by NETCONF: all or none.",
         "send": "Send streams on an interface, on time. Needs root.",

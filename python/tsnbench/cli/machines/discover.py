@@ -1,0 +1,35 @@
+"""``tsnbench discover``: a scenario of what runs in a lab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.console.options import flag, option
+from tsnbench.cli.console.output import Exit, print_line, print_message, user_errors
+from tsnbench.discover import asking, scenario
+from tsnbench.hosts import load_inventory
+
+
+def discover(
+    hosts: Annotated[Path, option("FILE", "The lab (lab.yaml): hosts with their interfaces.")],
+    no_probes: Annotated[bool, flag("--no-probes", "Send no frames: only LLDP finds wires.")] = False,
+) -> None:
+    """Print a scenario of what runs in a lab: nodes, wires, queues, gates.
+
+    Wires come from the neighbours that hosts know by LLDP, and from one probe frame of each other port. What
+    could not be read is a comment. Nothing is changed.
+    """
+    with user_errors():
+        found = asking.discover(load_inventory(hosts), probes=not no_probes)
+        if not found.states:
+            for name, why in found.silent.items():
+                print_message(f"{name}: {why}")
+            raise typer.Exit(Exit.BACKEND_FAILED)
+        print_line(scenario.text(found).rstrip("\n"))
+    print_message(f"{len(found.states)} hosts, {len(found.wires)} wires; next: tsnbench check")
+    for name, why in found.silent.items():
+        print_message(f"not reached: {name}: {why}")
+    raise typer.Exit(Exit.REQUIREMENT_FAILED if found.silent else Exit.MET)
