@@ -164,7 +164,7 @@ def test_killed_at_any_moment_the_old_or_the_new_network_is_there(tmp_path: Path
         told, lines = killed(tmp_path / "cell.yaml", tmp_path / "store", moments.uniform(0.0, 0.6))
         assert lines is not None
         kept = Store(tmp_path / "store", base.digest)
-        found = kept.network(base)
+        found = kept.network()
         last = kept.decisions(1)
         kept.close()
         there = set(found.requested) if found else set()

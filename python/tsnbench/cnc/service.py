@@ -21,7 +21,7 @@ from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.remedies import with_remedy
 from tsnbench.cnc.store import FullStoreError, Store
-from tsnbench.errors import BackendError
+from tsnbench.errors import BackendError, InputError
 from tsnbench.planning.errors import PlanningProblem
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ class Devices(Protocol):
         """
         ...
 
+    def differences(self, document: PlanDocument) -> Sequence[str]:
+        """What would change on the devices if they got a Plan; nothing is changed."""
+        ...
+
 
 Result = TypeVar("Result")
 Fit = Callable[[Network], Change | None]
@@ -71,15 +75,35 @@ class Service:
     ) -> None:
         self.base, self.store, self.devices = base, store, devices
         self.rules = rules or Rules()
-        self.network: Network = (store.network(base) if store else None) or first(base)
+        self.network: Network = (store.network() if store else None) or first(base)
         """The network in force. Only the writer replaces it."""
         self.decisions: deque[Decision] = deque(store.decisions(REMEMBERED) if store else (), REMEMBERED)
         self._number = self.decisions[-1].number if self.decisions else 0
         self._jobs: queue.Queue[Job | None] = queue.Queue(MOST_WAITING)
         self._listeners: list[Callable[[Decision], None]] = []
         self._closing = False
+        self._finish()
         self._writer = threading.Thread(target=self._work, name="cnc-writer", daemon=True)
         self._writer.start()
+
+    def _finish(self) -> None:
+        """Ends a change that was under way when the process ended: the devices tell which Plan they have.
+
+        Raises:
+            BackendError: the devices cannot be read, or did not take the earlier Plan again.
+        """
+        pending = self.store.pending() if self.store else None
+        if pending is None or self.store is None:
+            return
+        decision, after = pending
+        if self.devices is not None and not self.devices.differences(after.plan.document):
+            self._told(replace(decision, notes=["the service ended meanwhile; all devices had it"]), after)
+            return
+        if self.devices is not None:
+            self.devices.put(self.network.plan.document)
+        problem = PlanningProblem("devices", "devices that take the Plan", "the end of the service meanwhile")
+        outcome = replace(decision, outcome=Kind.DEVICES.value, plan=self.network.hash, streams=())
+        self._told(replace(outcome, reasons=reasons_of([problem])), None)
 
     def close(self) -> None:
         """Ends the writer after the changes that wait, and frees the store."""
@@ -161,8 +185,10 @@ class Service:
             # All of it is there already: an answer was lost, and the client asked again.
             return self._told(decision, None)
         try:
-            notes = self._deployed(after)
-        except BackendError as error:
+            notes = self._deployed(decision, after)
+        except FullStoreError:
+            raise
+        except (BackendError, InputError) as error:
             problem = PlanningProblem("devices", "devices that take the Plan", str(error))
             outcome = replace(
                 decision, outcome=Kind.DEVICES.value, plan=now.hash, streams=(), reasons=reasons_of([problem])
@@ -171,8 +197,14 @@ class Service:
         parts.done("deploy")
         return self._told(replace(decision, notes=notes), after)
 
-    def _deployed(self, after: Network) -> Sequence[str]:
-        return self.devices.put(after.plan.document) if self.devices else ()
+    def _deployed(self, decision: Decision, after: Network) -> Sequence[str]:
+        """Gives the Plan to the devices; the store has it before, so that no end of the process is a third
+        state."""
+        if self.devices is None:
+            return ()
+        if self.store is not None:
+            self.store.intend(decision, after)
+        return self.devices.put(after.plan.document)
 
     def _told(self, decision: Decision, after: Network | None) -> Decision:
         """Keeps a decision, puts the network after it into force, and tells everybody.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.cnc.changes import Decision, SettingError
-from tsnbench.cnc.network import Base, Network, Requested
+from tsnbench.cnc.network import Network, Requested
 from tsnbench.errors import BackendError, ContentError
 from tsnbench.plan.bounds import bounds_of
 from tsnbench.plan.document import Plan, without_hash
@@ -34,6 +34,10 @@ CREATE TABLE decisions (number INTEGER PRIMARY KEY, outcome TEXT NOT NULL, docum
 CREATE TABLE network (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   number INTEGER NOT NULL, plan TEXT NOT NULL, requested TEXT NOT NULL
+);
+CREATE TABLE pending (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  number INTEGER NOT NULL, plan TEXT NOT NULL, requested TEXT NOT NULL, decision TEXT NOT NULL
 );
 CREATE TABLE wanted (name TEXT PRIMARY KEY, document TEXT NOT NULL);
 """
@@ -117,10 +121,30 @@ class Store:
         with self._transaction() as line:
             line.execute("INSERT INTO decisions VALUES (?, ?, ?)", (decision.number, decision.outcome, text))
             line.execute("DELETE FROM decisions WHERE number <= ?", (decision.number - MOST_DECISIONS,))
+            line.execute("DELETE FROM pending")
             if network is not None:
-                requested = {name: asdict(one) for name, one in network.requested.items()}
-                row = (network.number, network.text, json.dumps(requested, ensure_ascii=False))
-                line.execute("INSERT OR REPLACE INTO network VALUES (1, ?, ?, ?)", row)
+                line.execute("INSERT OR REPLACE INTO network VALUES (1, ?, ?, ?)", _row(network))
+
+    def intend(self, decision: Decision, network: Network) -> None:
+        """Writes a change that the devices get now; :meth:`keep` ends it.
+
+        Raises:
+            FullStoreError: nothing was written.
+        """
+        text = json.dumps(decision.document(), ensure_ascii=False)
+        with self._transaction() as line:
+            line.execute("INSERT OR REPLACE INTO pending VALUES (1, ?, ?, ?, ?)", (*_row(network), text))
+
+    def pending(self) -> tuple[Decision, Network] | None:
+        """The change that was under way when the last process ended; None if there is none.
+
+        Raises:
+            ContentError: as :meth:`network`.
+        """
+        row = self._line.execute("SELECT number, plan, requested, decision FROM pending").fetchone()
+        if row is None:
+            return None
+        return Decision(**json.loads(row[3])), self._network(*row[:3])
 
     def keep_wanted(self, wanted: Mapping[str, Json | None]) -> None:
         """Writes what clients want of streams, by name; None removes it.
@@ -151,16 +175,16 @@ class Store:
         found = self._line.execute("SELECT document FROM decisions ORDER BY number DESC LIMIT ?", (most,))
         return [Decision(**json.loads(text)) for (text,) in found][::-1]
 
-    def network(self, base: Base) -> Network | None:
+    def network(self) -> Network | None:
         """The network that was accepted last, with its proof and bounds computed again; None before any.
 
         Raises:
             ContentError: the Plan of the store is not what was written, or its schedule is not proved.
         """
         row = self._line.execute("SELECT number, plan, requested FROM network").fetchone()
-        if row is None:
-            return None
-        number, text, requested = row
+        return None if row is None else self._network(*row)
+
+    def _network(self, number: int, text: str, requested: str) -> Network:
         plan = Plan(without_hash(json.loads(text)))
         try:
             if plan.to_json() != text:
@@ -171,3 +195,9 @@ class Store:
             raise ContentError(f"{self.file}: expected a Plan that holds, found {error}") from None
         streams = {name: Requested(**one) for name, one in json.loads(requested).items()}
         return Network(number, streams, plan, text, plan.hash, bounds_of(text, hops=False))
+
+
+def _row(network: Network) -> tuple[int, str, str]:
+    """The columns of a network."""
+    requested = {name: asdict(one) for name, one in network.requested.items()}
+    return network.number, network.text, json.dumps(requested, ensure_ascii=False)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from pathlib import Path
 from typing import Annotated
 
-from tsnbench.cli.console.options import ScenarioFile, option, setting
+from tsnbench.cli.console.options import ScenarioFile, flag, option, setting
 from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
+from tsnbench.cli.machines.deploy import Devices, KnownHosts, Partial
 from tsnbench.cli.parts import cnc_server
 from tsnbench.cnc.admission import Rules
+from tsnbench.cnc.devices import NetconfDevices
 from tsnbench.cnc.network import Base
 from tsnbench.cnc.restconf.model import Model
 from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server.clients import Clients, read_clients
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
-from tsnbench.errors import InputError
+from tsnbench.deploy import PASSWORD, Access
+from tsnbench.deploy.deploy import targets
+from tsnbench.errors import BackendError, InputError
 
 Listen = Annotated[str, setting("ADDRESS:PORT", "Where to listen; port 0 takes a free one.")]
 Kept = Annotated[
@@ -31,6 +37,12 @@ Authority = Annotated[
     Path | None, option("FILE", "Clients need certificates of this authority (PEM).", "--tls-clients")
 ]
 
+Most = Annotated[int, setting("NUMBER", "Most requested streams.", "--most-streams", min=1, max=50_000)]
+Overwrite = Annotated[
+    bool, flag("--overwrite", "Give devices the Plan although they have another configuration.")
+]
+User = Annotated[str | None, option("NAME", "User name on the devices; default: yours.")]
+DeviceKey = Annotated[Path | None, option("FILE", "File of a private key for the devices.")]
 Modules = Annotated[
     Path | None, option("DIR", "RESTCONF over ieee802-dot1q-cnc-config, a module in this folder.", "--yang")
 ]
@@ -40,19 +52,24 @@ def serve(
     file: ScenarioFile,
     listen: Listen = "127.0.0.1:0",
     store: Kept = None,
-    most: Annotated[
-        int, setting("NUMBER", "Most requested streams.", "--most-streams", min=1, max=50_000)
-    ] = 10_000,
+    most: Most = 10_000,
     tokens: Tokens = None,
     certificate: Certificate = None,
-    key: Key = None,
+    tls_key: Key = None,
     authority: Authority = None,
     yang: Modules = None,
+    node: Devices = None,
+    user: User = None,
+    key: DeviceKey = None,
+    known_hosts: KnownHosts = None,
+    partial: Partial = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Serve a network: clients add and remove streams while it runs.
 
     Each change is planned beside the streams in place, which stay as they are, then proved and bounded as a
-    whole. It is accepted, or refused with the reason and with what would be admitted.
+    whole. It is accepted, or refused with the reason and with what would be admitted. With --node, every
+    accepted Plan goes to these devices by NETCONF, as with deploy: to all, or to none.
     """
     try:
         room = cnc_server.serve
@@ -63,23 +80,57 @@ def serve(
     with user_errors():
         host, port = cnc_server.address_of(listen)
         clients = read_clients(tokens) if tokens else Clients()
-        if (certificate is None) != (key is None) or (authority and not certificate):
+        if (certificate is None) != (tls_key is None) or (authority and not certificate):
             raise InputError("--tls-certificate: expected with --tls-key, and both for --tls-clients")
-        tls = cnc_server.Tls(certificate, key, authority) if certificate and key else None
+        tls = cnc_server.Tls(certificate, tls_key, authority) if certificate and tls_key else None
         base = Base(file)
+        devices = None
+        if node:
+            if store is None:
+                raise InputError("--node: expected --store with it, found none\n  hint: add --store cnc")
+            access = Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts)
+            devices = NetconfDevices(
+                targets(base.planned.plan.document, None, node), access, store, partial=partial
+            )
         kept = Store(store, base.digest) if store else None
-        service = Service(base, kept, None, Rules(most, clients.may_change))
-        streams = _restconf(service, yang) if yang else None
-        if store is None:
-            print_message("without --store, streams end with this service")
-        now = service.network
-        print_message(f"{len(now.requested)} requested streams are in place; Ctrl-C ends the service")
+        service = Service(base, kept, devices, Rules(most, clients.may_change))
         try:
+            if devices is not None:
+                _compare(devices, service, overwrite)
+            streams = _restconf(service, yang) if yang else None
+            _tell(service)
             room(service, host, port, print_line, clients, tls, streams)
         except OSError as error:
             raise InputError(f"--listen {listen}: {error.strerror or error}") from None
         finally:
             service.close()
+
+
+def _tell(service: Service) -> None:
+    if service.store is None:
+        print_message("without --store, streams end with this service")
+    now = service.network
+    print_message(f"{len(now.requested)} requested streams are in place; Ctrl-C ends the service")
+
+
+def _compare(devices: NetconfDevices, service: Service, overwrite: bool) -> None:
+    """Compares the devices with the Plan in force.
+
+    Raises:
+        BackendError: they differ, and may not be overwritten.
+    """
+    document = service.network.plan.document
+    found = devices.differences(document)
+    for line in found if not overwrite else ():
+        print_message(line)
+    if found and not overwrite:
+        raise BackendError(
+            f"the devices differ from the Plan in force at {len(found)} places\n"
+            "  hint: --overwrite gives them the Plan"
+        )
+    if found:
+        for note in devices.put(document):
+            print_message(note)
 
 
 def _restconf(service: Service, yang: Path) -> Streams:

@@ -1,0 +1,174 @@
+"""Accepted Plans on real NETCONF servers: on all devices or none, and what the store knows of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
+
+from cnc.cell import BOUNDED, GREEDY, SCHEDULED, base_of, serving
+from support.netconf_server import PASSWORD, USER, NetconfServer, missing
+from tsnbench.cnc.changes import Change, Decision
+from tsnbench.cnc.devices import NetconfDevices
+from tsnbench.cnc.network import Base
+from tsnbench.cnc.service import Service
+from tsnbench.cnc.store import Store
+from tsnbench.deploy import Access, Target
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = Path(os.environ.get("TSNBENCH_YANG", ROOT.parent / "shared/yang"))
+reason = missing(MODULES)
+pytestmark = pytest.mark.skipif(reason is not None, reason=str(reason))
+OK = b'<rpc-reply message-id="%s" xmlns="urn:ietf:params:xml:ns:netconf:base:1.0"><ok/></rpc-reply>'
+Two = tuple[NetconfServer, NetconfServer]
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[Two]:
+    with NetconfServer(tmp_path / "1", MODULES) as left, NetconfServer(tmp_path / "2", MODULES) as right:
+        yield left, right
+
+
+def devices_of(two: Two, folder: Path) -> NetconfDevices:
+    known = folder / "known_hosts"
+    known.write_text("".join(one.known_hosts.read_text() for one in two))
+    where = [Target(f"sw{n + 1}", "127.0.0.1", one.port) for n, one in enumerate(two)]
+    return NetconfDevices(where, Access(USER, PASSWORD, known_hosts=known, timeout_s=20), folder)
+
+
+@contextmanager
+def service_of(base: Base, two: Two, folder: Path) -> Iterator[tuple[Service, NetconfDevices]]:
+    devices = devices_of(two, folder)
+    made = Service(base, Store(folder / "store", base.digest), devices)
+    yield made, devices
+    made.close()
+
+
+def asked(service: Service, change: Change) -> Decision:
+    return service.ask(change).result(120)
+
+
+def on_devices(devices: NetconfDevices, service: Service) -> list[str]:
+    """What the devices lack of the Plan in force."""
+    return list(devices.differences(service.network.plan.document))
+
+
+def test_after_each_change_the_devices_have_the_plan(two: Two, tmp_path: Path) -> None:
+    base = base_of(tmp_path)
+    with service_of(base, two, tmp_path) as (service, devices):
+        assert on_devices(devices, service)
+        devices.put(service.network.plan.document)
+        assert asked(service, Change("a", {"x": SCHEDULED})).accepted
+        assert on_devices(devices, service) == []
+        seen = [len(one.seen) for one in two]
+        assert not asked(service, Change("a", {"greedy": GREEDY})).accepted
+        assert [len(one.seen) for one in two] == seen, "a refusal is no matter of devices"
+        told = asked(service, Change("a", {"y": BOUNDED}, ("x",)))
+        assert told.accepted
+        assert re.fullmatch(r"\d+ changes on 2 devices", told.notes[0])
+        assert on_devices(devices, service) == []
+        assert list(tmp_path.glob("deploy*.json")) == []
+
+
+def test_a_device_that_answers_ok_and_does_nothing_is_told_and_nothing_is_half_done(
+    two: Two, tmp_path: Path
+) -> None:
+    base = base_of(tmp_path)
+    with service_of(base, two, tmp_path) as (service, devices):
+        devices.put(service.network.plan.document)
+
+        def forgets(piece: bytes) -> bytes | None:
+            if b"<nc:confirmed" not in piece:
+                return None
+            (number,) = re.findall(rb'message-id="([^"]+)"', piece)
+            answer = OK % number
+            return b"\n#%d\n%s\n##\n" % (len(answer), answer)
+
+        two[1].rules = forgets
+        before = service.network
+        told = asked(service, Change("a", {"x": SCHEDULED}))
+        two[1].rules = None
+        assert told.outcome == "devices"
+        assert "sw2: it differs from the requested configuration" in told.reasons[0]["found"]
+        assert service.network is before
+        assert on_devices(devices, service) == []
+        assert asked(service, Change("a", {"x": SCHEDULED})).accepted
+
+
+def test_a_device_that_dies_is_told_and_the_other_has_its_earlier_configuration(
+    two: Two, tmp_path: Path
+) -> None:
+    base = base_of(tmp_path)
+    with service_of(base, two, tmp_path) as (service, devices):
+        devices.put(service.network.plan.document)
+
+        def dies(piece: bytes) -> bytes | None:
+            if b"<nc:confirmed" not in piece:
+                return None
+            two[1].kill()
+            return b""
+
+        two[1].rules = dies
+        told = asked(service, Change("a", {"x": SCHEDULED}))
+        assert told.outcome == "devices"
+        assert "sw2: the connection is lost" in told.reasons[0]["found"]
+        assert service.network.requested == {}
+        left = NetconfDevices(devices.where[:1], devices.access, tmp_path)
+        assert left.differences(service.network.plan.document) == []
+        # The record of what is left to do stays.
+        assert len(list(tmp_path.glob("deploy*.json"))) == 1
+
+
+class Killed(BaseException):
+    """The end of the process."""
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before the devices", "after the devices"])
+def test_killed_between_store_and_devices_the_devices_say_which_plan_it_is(
+    two: Two, tmp_path: Path, before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = base_of(tmp_path)
+
+    def killed(*_: Any) -> None:
+        raise Killed
+
+    with service_of(base, two, tmp_path) as (service, devices):
+        devices.put(service.network.plan.document)
+        with monkeypatch.context() as patch:
+            if before:
+                patch.setattr(NetconfDevices, "put", killed)
+            else:
+                patch.setattr(Store, "keep", killed)
+            with pytest.raises(Killed):
+                asked(service, Change("a", {"x": SCHEDULED}))
+    with service_of(base, two, tmp_path) as (again, devices):
+        assert list(again.network.requested) == ([] if before else ["x"])
+        assert on_devices(devices, again) == []
+        assert again.decisions[-1].outcome == ("devices" if before else "accepted")
+    with service_of(base, two, tmp_path) as (last, _):
+        assert len(last.decisions) == 1
+
+
+def test_the_command_tells_differences_and_overwrites_nothing_by_itself(
+    two: Two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TSNBENCH_NETCONF_PASSWORD", PASSWORD)
+    devices_of(two, tmp_path)
+    words: list[Any] = ["--user", USER, "--known-hosts", tmp_path / "known_hosts"]
+    for number, one in enumerate(two):
+        words += ["--node", f"sw{number + 1}=127.0.0.1:{one.port}"]
+    with pytest.raises(AssertionError, match="the devices differ from the Plan in force"):
+        serving(tmp_path, *words).__enter__()
+    with serving(tmp_path, *words, "--overwrite") as served:
+        assert served.ask("PUT", "/api/streams/x", SCHEDULED)[0] == 201
+        two[0].kill()
+        status, told, _ = served.ask("PUT", "/api/streams/y", BOUNDED)
+        assert (status, told["decision"]["outcome"]) == (502, "devices")
+        assert served.ask("GET", "/api/streams/y")[0] == 404
