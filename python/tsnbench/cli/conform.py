@@ -12,22 +12,25 @@ import typer
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.campaign.campaign import Options
 from tsnbench.cli.console.completing import scenario_files
-from tsnbench.cli.console.options import argument, flag, given_ns, json_of, option, setting
+from tsnbench.cli.console.options import FigureKinds, argument, flag, given_ns, json_of, option, setting
 from tsnbench.cli.console.output import (
     Exit,
     fail,
+    figure_kinds,
     print_json,
     print_line,
     print_message,
     print_table,
+    print_written,
     user_errors,
 )
 from tsnbench.cli.console.progress import How, known
 from tsnbench.cli.console.progress import progress as progress_of
+from tsnbench.cli.parts import conform_page
 from tsnbench.cli.running.place import Place
 from tsnbench.conform import budget, catalogue, tables
 from tsnbench.conform.bench import Bench, Stimulus
-from tsnbench.conform.run import Outcome, Prepared, prepare
+from tsnbench.conform.run import NO_CERTIFICATE, Outcome, Prepared, prepare
 from tsnbench.conform.run import conform as run_all
 from tsnbench.scenario import load
 
@@ -86,6 +89,8 @@ def conform(
     plan_only: Annotated[
         bool, flag("--plan-only", "Print what would be sent, and how long it takes.")
     ] = False,
+    figures: FigureKinds = "",
+    report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     force: Annotated[bool, flag("--force", "Run all stimuli again.")] = False,
     as_json: Annotated[bool, json_of("The results")] = False,
     progress: How = "bar",
@@ -95,6 +100,7 @@ def conform(
     Exit code 0: every test that was decided passed; 1: a test failed; 3: none could be decided.
     """
     known(progress)
+    kinds = figure_kinds(figures, Path())
     tests = _tests("--suite", suite)
     if listed:
         print_table(tables.catalogue_table(tests))
@@ -117,7 +123,10 @@ def conform(
         folder = into or Path("runs") / f"conform-{dut}"
         options = Options(report=False, force=force, replace=into is None)
         outcome = _run(prepared, folder, backend, asked, options, progress)
+        page = conform_page.write(prepared, outcome, folder, kinds) if report else None
     _tell(outcome, folder, as_json)
+    if page is not None:
+        print_written([page], None)
     raise typer.Exit(_code(outcome, required))
 
 
@@ -168,8 +177,8 @@ def _tell(outcome: Outcome, folder: Path, as_json: bool) -> None:
         print_json("conform", outcome.document())
         return
     print_table(tables.results_table(outcome))
-    print_line(tables.headline(outcome))
-    print_message(f"results: {folder}")
+    print_line(f"{tables.counts(outcome)} {NO_CERTIFICATE}")
+    print_message(f"run folder: {folder}")
 
 
 def _code(outcome: Outcome, required: list[str]) -> Exit:

@@ -21,6 +21,7 @@ __all__ = [
     "captured_page",
     "cnc_server",
     "compare_page",
+    "conform_page",
     "dask",
     "exports",
     "folder_errors",
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     import tsnbench.cnc.server.server as cnc_server
     import tsnbench.compare.inet as inet
     import tsnbench.compare.saihu as saihu
+    import tsnbench.conform.page as conform_page
     import tsnbench.editing.language_server as language_server
     import tsnbench.exports as exports
     import tsnbench.exports.yang_check as yang_check
@@ -91,6 +93,7 @@ else:
     captured_page = Lazy("tsnbench.report.captured_page")
     cnc_server = Lazy("tsnbench.cnc.server.server")
     compare_page = Lazy("tsnbench.report.compare_page")
+    conform_page = Lazy("tsnbench.conform.page")
     dask = Lazy("tsnbench.studies.clusters.dask")
     exports = Lazy("tsnbench.exports")
     folder_errors = Lazy("tsnbench.runs.errors")

@@ -83,7 +83,7 @@ TESTS = {
         ),
         Test(
             "load.sequence",
-            "IEEE 802.1Q-2022, 8.6.6",
+            "",
             STAIRS,
             "none",
             "frames that are overtaken by frames of their own stream",

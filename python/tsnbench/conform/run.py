@@ -15,7 +15,7 @@ from tsnbench.conform.catalogue import TESTS, Test
 from tsnbench.conform.judge import Result, Verdict, heeded, undecided
 from tsnbench.conform.seen import Seen
 from tsnbench.conform.suites import cbs, forwarding, gates, load, priority, queue
-from tsnbench.runs import file_names, lock
+from tsnbench.runs import clearing, file_names, lock
 from tsnbench.runs.errors import writing
 
 if TYPE_CHECKING:
@@ -159,6 +159,7 @@ def conform(
     bench, how = prepared.bench, options or Options(report=False)
     folders = [into / one.name for _, one in prepared.stimuli]
     name = f"conform-{bench.name}"
+    clearing.refuse_foreign(into)
     begin_sweep(into, folders, True, how, name, Path(bench.expected.name))
     results, errors = [], []
     for number, (suite, one) in enumerate(prepared.stimuli):
@@ -190,7 +191,7 @@ def in_order(results: Sequence[Result]) -> list[Result]:
     """Results by port, in the order of the catalogue; a test is not run if one that it depends on failed."""
     places = {test: place for place, test in enumerate(TESTS)}
     after = {name: one.after for name, one in TESTS.items()}
-    ordered = sorted(results, key=lambda one: (one.port, places[one.test]))
+    ordered = sorted(results, key=lambda one: (one.verdict == "not-offered", one.port, places[one.test]))
     return [one for _, own in groupby(ordered, key=lambda one: one.port) for one in heeded(own, after)]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tsnbench.conform.catalogue import CLOCKS
-from tsnbench.conform.run import NO_CERTIFICATE
 from tsnbench.quantities import exact
 from tsnbench.sheet import Column, Sheet
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tsnbench.conform.catalogue import Test
-    from tsnbench.conform.judge import Error
+    from tsnbench.conform.judge import Error, Verdict
     from tsnbench.conform.run import Outcome, Prepared
 
 WORDS = {
@@ -37,24 +36,26 @@ def results_table(outcome: Outcome) -> Sheet:
     sheet = Sheet("", columns)
     for one in outcome.results:
         sheet.rows.append([one.test, one.port, one.shown, one.wanted, WORDS[one.verdict]])
+    said: dict[tuple[str, str], list[str]] = {}
     for one in outcome.results:
         if one.sentence and one.verdict != "not-run":
-            sheet.captions.append(f"{one.test}, {one.port}: {one.sentence}")
+            said.setdefault((one.port, one.sentence), []).append(one.test)
+    for (port, sentence), tests in said.items():
+        sheet.captions.append(f"{', '.join(tests)}, {port}: {sentence}")
     return sheet
 
 
-def headline(outcome: Outcome) -> str:
-    """How many tests have each verdict, and what that is not."""
+def counts(outcome: Outcome) -> str:
+    """How many tests have each verdict."""
     found = outcome.verdicts
-    words = {
+    words: dict[Verdict, str] = {
         "pass": "passed",
         "fail": "failed",
         "not-decidable": "not decidable here",
         "not-run": "not run",
         "not-offered": "not offered",
     }
-    counts = [f"{found[verdict]} {words[verdict]}" for verdict in words if verdict in found]
-    return f"{', '.join(counts)}. {NO_CERTIFICATE}"
+    return f"{', '.join(f'{found[one]} {text}' for one, text in words.items() if one in found)}."
 
 
 def error_words(error: Error) -> str:
