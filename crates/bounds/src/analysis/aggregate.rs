@@ -31,6 +31,25 @@ pub(crate) fn frames(hops: &[&FlowHop]) -> Option<(u32, u32, u32)> {
         .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1), common_divisor(a.2, b.2)))
 }
 
+/// Stairs with their long-run rate, which is computed anew only where stairs are joined.
+#[derive(Default)]
+struct Rated {
+    stairs: Vec<Stair>,
+    /// None: not known yet.
+    rate: Option<Rate>,
+}
+
+impl Rated {
+    fn join(&mut self, stairs: &[Stair], rate: Rate) {
+        self.rate = self.stairs.is_empty().then_some(rate);
+        self.stairs.extend(stairs);
+    }
+
+    fn rate(&self) -> Rate {
+        self.rate.unwrap_or_else(|| arrivals::rate(&self.stairs))
+    }
+}
+
 /// The arrivals of several flows, limited for each previous port by its link and shapers; and their long-run rate.
 ///
 /// The error is a flow without a limit.
@@ -48,11 +67,11 @@ pub(crate) fn incoming<'a>(
         .collect();
     groups.sort_by_key(|(port, classes, _)| (*port, *classes));
     let mut all = Curve::zero();
-    let mut free: Vec<Stair> = Vec::new();
+    let mut free = Rated::default();
     let mut shaped: Rate = 0;
     for of_port in groups.chunk_by(|a, b| a.0 == b.0) {
         let mut through_port: Option<Curve> = Some(Curve::zero());
-        let (mut stairs, mut limited): (Vec<Stair>, Rate) = (Vec::new(), 0);
+        let (mut stairs, mut limited) = (Rated::default(), Rate::default());
         for of_class in of_port.chunk_by(|a, b| a.1 == b.1) {
             let own: Option<Vec<Stair>> = of_class.iter().try_fold(Vec::new(), |mut own, (_, _, hop)| {
                 own.extend(hop.queued()?);
@@ -61,9 +80,9 @@ pub(crate) fn incoming<'a>(
             let counted = own.as_ref().and_then(|own| arrivals::sum(own, horizon));
             let shaper = of_class[0].0.and_then(|_| upstream.shaper(of_class[0].2));
             match (&own, &counted, &shaper) {
-                (Some(own), Some(_), None) => stairs.extend(own),
+                (Some(own), Some(sum), None) => stairs.join(own, sum.tail().slope),
                 (Some(own), Some(sum), Some(shaper)) if sum.tail().slope <= shaper.tail().slope => {
-                    stairs.extend(own);
+                    stairs.join(own, sum.tail().slope);
                 }
                 (_, _, Some(shaper)) => limited = limited.saturating_add(shaper.tail().slope),
                 _ => {}
@@ -79,19 +98,18 @@ pub(crate) fn incoming<'a>(
             upstream.line(of_port[0].2, classes, wire(frames(&hops)?.1))
         });
         let carried = line.as_ref().map(|line| line.tail().slope);
+        let rate = stairs.rate();
         match carried {
-            Some(line)
-                if through_port.is_none() || arrivals::rate(&stairs).saturating_add(limited) > line =>
-            {
+            Some(line) if through_port.is_none() || rate.saturating_add(limited) > line => {
                 shaped = shaped.saturating_add(line);
             }
             _ => {
-                free.extend(stairs);
+                free.join(&stairs.stairs, rate);
                 shaped = shaped.saturating_add(limited);
             }
         }
         let unlimited = || of_port.iter().find(|(_, _, hop)| hop.queued().is_none()).unwrap_or(&of_port[0]).2;
         all = all.add(&lesser(through_port, line).ok_or_else(unlimited)?);
     }
-    Ok((all, arrivals::rate(&free).saturating_add(shaped)))
+    Ok((all, free.rate().saturating_add(shaped)))
 }

@@ -163,7 +163,8 @@ fn analyse_class(
     let model = class.model;
     let credit = class.credit();
     let coming = incoming(&class.hops, class.horizon, upstream);
-    let unshaped_above = || unshaped_arrivals(class, hops, upstream);
+    let unshaped_above = LazyCell::new(|| unshaped_arrivals(class, hops, upstream));
+    let unshaped_above = || unshaped_above.clone();
     let (services, gathered) = crate::service::services(class, credit.as_ref(), &unshaped_above);
     let analysis = match (&coming, &services) {
         (Err(hop), _) => Err(upstream.unbounded(hop)),

@@ -63,9 +63,18 @@ impl Sum {
     /// Adds a fraction below 1; false if the common denominator is too large.
     fn add(&mut self, above: u64, below: u64) -> bool {
         // Many periods are alike: then the denominator stays as it is.
-        let scaled = u128::from(above) * u128::from(self.below);
-        if scaled % u128::from(below) == 0 {
-            self.add_parts((scaled / u128::from(below)) as u64);
+        if above == 0 {
+            return true;
+        }
+        let parts = match above.checked_mul(self.below) {
+            Some(scaled) => (scaled % below == 0).then(|| scaled / below),
+            None => {
+                let (scaled, below) = (u128::from(above) * u128::from(self.below), u128::from(below));
+                (scaled % below == 0).then(|| (scaled / below) as u64)
+            }
+        };
+        if let Some(parts) = parts {
+            self.add_parts(parts);
             return true;
         }
         let divisor = divisor(above, below);
@@ -89,13 +98,21 @@ impl Sum {
 pub(crate) fn rate(stairs: &[Stair]) -> Rate {
     let mut sum = Sum { whole: 0, above: 0, below: 1 };
     for stair in stairs {
-        let period = Data::from(stair.period);
-        sum.whole += stair.unit / period;
-        if !sum.add((stair.unit % period) as u64, stair.period.unsigned_abs()) {
+        let (whole, above) = quotient(stair.unit, stair.period);
+        sum.whole += whole;
+        if !sum.add(above, stair.period.unsigned_abs()) {
             sum.whole += 1;
         }
     }
     Rate::try_from(sum.whole + Data::from(sum.above > 0)).unwrap_or(Rate::MAX)
+}
+
+/// An amount by a period, and what is left. Nearly all amounts fit into 64 bits, where divisions are faster.
+fn quotient(unit: Data, period: Ps) -> (Data, u64) {
+    match u64::try_from(unit) {
+        Ok(unit) => (Data::from(unit / period.unsigned_abs()), unit % period.unsigned_abs()),
+        Err(_) => (unit / Data::from(period), (unit % Data::from(period)) as u64),
+    }
 }
 
 /// The greatest common divisor, without divisions (Stein 1967); 1 of two zeros.

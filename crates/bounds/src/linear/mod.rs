@@ -18,6 +18,8 @@ const MARGINS: [f64; 3] = [1e-9, 1e-6, 1e-4];
 
 /// The part of `enough` at which the solver stops: its numbers are rounded, and what is gained by less does not count.
 const NEARLY: f64 = 1.0 - 1e-6;
+/// The part of `enough` which a programme with further rows has to reach, so that it is certain that the solver stops.
+const CERTAINLY: f64 = 1.0 - 5e-7;
 
 /// `terms <= limit + factor * parameter`, in the unit of the row: ps, or 1e-12 bit.
 #[derive(Clone, Debug)]
@@ -37,7 +39,7 @@ pub(crate) struct Program {
 
 /// A programme as the solver gets it, with columns and rows of about 1.
 struct Scaled {
-    rows: Vec<Vec<f64>>,
+    columns: Vec<Vec<f64>>,
     limits: Vec<f64>,
     objective: Vec<f64>,
     /// By row, what it was divided by.
@@ -79,6 +81,11 @@ impl Program {
         self.rows.push(Row { terms, limit, varies });
     }
 
+    /// Rows by columns.
+    pub fn size(&self) -> usize {
+        self.rows.len() * self.scales.len()
+    }
+
     /// A bound of a column that is the least one for these parameters; none if the solver finds none below `enough`.
     pub fn bound(&self, column: usize, parameters: &[Data], enough: Ps) -> Option<Proved> {
         let verified = |best: &Best, sizes: &[f64]| {
@@ -89,17 +96,25 @@ impl Program {
         };
         let enough = enough as f64 * NEARLY / self.scales[column];
         for margin in MARGINS {
-            let Scaled { rows, limits, objective, sizes } = self.scaled(column, parameters, margin);
-            let best = simplex::best(rows, limits, objective, enough)?;
+            let Scaled { columns, limits, objective, sizes } = self.scaled(column, parameters, margin);
+            let best = simplex::best(columns, limits, objective, enough)?;
             if let Some(found) = verified(&best, &sizes) {
                 return Some(found);
             }
-            let Scaled { rows, objective, .. } = self.scaled(column, parameters, margin);
-            if let Some(found) = best.refined(&rows, &objective).and_then(|best| verified(&best, &sizes)) {
+            let Scaled { columns, objective, .. } = self.scaled(column, parameters, margin);
+            if let Some(found) = best.refined(&columns, &objective).and_then(|best| verified(&best, &sizes)) {
                 return Some(found);
             }
         }
         None
+    }
+
+    /// Whether a column stays below `enough` for these parameters. If it does not, [`Program::bound`] finds nothing for any
+    /// programme whose values include those of this one.
+    pub fn stays_below(&self, column: usize, parameters: &[Data], enough: Ps) -> bool {
+        let Scaled { columns, limits, objective, .. } = self.scaled(column, parameters, MARGINS[0]);
+        let enough = enough as f64 * CERTAINLY / self.scales[column];
+        simplex::best(columns, limits, objective, enough).is_some()
     }
 
     /// The bound of a column by these multipliers; none if they prove none.
@@ -121,21 +136,29 @@ impl Program {
 
     /// The programme as the solver gets it, with columns and rows of about 1.
     fn scaled(&self, column: usize, parameters: &[Data], margin: f64) -> Scaled {
-        let mut rows = vec![vec![0.0; self.scales.len()]; self.rows.len()];
+        let mut columns = vec![vec![0.0; self.rows.len()]; self.scales.len()];
         let mut limits = Vec::with_capacity(self.rows.len());
         let mut sizes = Vec::with_capacity(self.rows.len());
-        for (row, line) in self.rows.iter().zip(&mut rows) {
+        let mut line = vec![0.0; self.scales.len()];
+        for (number, row) in self.rows.iter().enumerate() {
             for (term, factor) in &row.terms {
                 line[*term] += *factor as f64 * self.scales[*term];
             }
-            let size = line.iter().fold(f64::MIN_POSITIVE, |most: f64, factor| most.max(factor.abs()));
-            line.iter_mut().for_each(|factor| *factor /= size);
+            let factors = row.terms.iter().map(|(term, _)| line[*term]);
+            let size = factors.fold(f64::MIN_POSITIVE, |most: f64, factor| most.max(factor.abs()));
+            for (term, _) in &row.terms {
+                // A term that stands twice is taken once.
+                let factor = std::mem::take(&mut line[*term]);
+                if factor != 0.0 {
+                    columns[*term][number] = factor / size;
+                }
+            }
             let varies = row.varies.map_or(0, |(parameter, factor)| factor * parameters[parameter]);
             limits.push(row.limit.saturating_add(varies).max(0) as f64 / size);
             sizes.push(size);
         }
         let objective = (0..self.scales.len()).map(|at| f64::from(at == column) + margin).collect();
-        Scaled { rows, limits, objective, sizes }
+        Scaled { columns, limits, objective, sizes }
     }
 }
 
@@ -208,6 +231,11 @@ mod tests {
         let below = |enough: Ps| program.bound(x, &[], enough).and_then(|found| found.most(&[]));
         assert_close(below(4_100_000), 4_000_000);
         assert_eq!(below(3_900_000), None);
+        assert!(program.stays_below(x, &[], 4_100_000) && !program.stays_below(x, &[], 3_900_000));
+        // It has to be certain that the solver stops: 4 million is less than a part per million below this one.
+        assert_eq!(below(4_000_003), None);
+        assert!(program.stays_below(x, &[], 4_000_003));
+        assert_eq!(program.size(), 2);
     }
 
     /// x + y <= 8 and x - y <= 2: once each, half of both gives x <= 5. Too little of one, or less than nothing, proves

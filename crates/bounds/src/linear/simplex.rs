@@ -8,12 +8,13 @@ const NOTHING: f64 = 1e-11;
 /// again.
 const APART: f64 = 1e-9;
 
-/// A row with fewer columns than this part of all is subtracted column by column.
-const SPARSE: usize = 4;
+/// Where fewer rows than this part of all change, they are changed one by one.
+const SPARSE: usize = 3;
 
-/// The table of a vertex: each row says what is left of a limit, or the value of a column that is not 0.
+/// The table of a vertex: each row says what is left of a limit, or the value of a column that is not 0. It is kept by
+/// columns, because a table has fewer columns than rows.
 struct Table {
-    rows: Vec<Vec<f64>>,
+    columns: Vec<Vec<f64>>,
     limits: Vec<f64>,
     objective: Vec<f64>,
     /// Which column, or which row's rest, a place of the table stands for.
@@ -36,17 +37,22 @@ pub(super) struct Best {
     pub columns: Vec<usize>,
 }
 
-/// The vertex of `rows * x <= limits` with the greatest `objective * x`; none without a greatest one, or if that is `enough`
-/// or more.
-pub(super) fn best(rows: Vec<Vec<f64>>, limits: Vec<f64>, objective: Vec<f64>, enough: f64) -> Option<Best> {
+/// The vertex with the greatest `objective * x` of those whose rows are within the limits, by `columns`; none without a
+/// greatest one, or if that is `enough` or more.
+pub(super) fn best(
+    columns: Vec<Vec<f64>>,
+    limits: Vec<f64>,
+    objective: Vec<f64>,
+    enough: f64,
+) -> Option<Best> {
     let apart =
         |(place, limit): (usize, f64)| limit + APART * (1.0 + (place as f64 * 0.618_033_988_75).fract());
-    let count = rows.len();
+    let count = limits.len();
     let mut table = Table {
         across: (0..objective.len()).map(Place::Column).collect(),
         down: (0..count).map(Place::Rest).collect(),
         limits: limits.into_iter().enumerate().map(apart).collect(),
-        rows,
+        columns,
         objective,
     };
     let mut reached = 0.0;
@@ -54,7 +60,7 @@ pub(super) fn best(rows: Vec<Vec<f64>>, limits: Vec<f64>, objective: Vec<f64>, e
         let Some(column) = table.entering() else { return Some(table.best(count)) };
         let row = table.leaving(column)?;
         // It only grows from vertex to vertex.
-        reached += table.objective[column] * table.limits[row] / table.rows[row][column];
+        reached += table.objective[column] * table.limits[row] / table.columns[column][row];
         if reached >= enough {
             return None;
         }
@@ -72,41 +78,42 @@ impl Table {
 
     /// The row whose limit is reached first; none if no limit is.
     fn leaving(&self, column: usize) -> Option<usize> {
-        let growing =
-            self.rows.iter().zip(&self.limits).enumerate().filter(|(_, (row, _))| row[column] > NOTHING);
-        let reached = growing.map(|(at, (row, limit))| (at, limit / row[column]));
+        let rows = self.columns[column].iter().zip(&self.limits).enumerate();
+        let growing = rows.filter(|(_, (factor, _))| **factor > NOTHING);
+        let reached = growing.map(|(at, (factor, limit))| (at, limit / factor));
         reached.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(row, _)| row)
     }
 
     fn exchange(&mut self, row: usize, column: usize) {
-        let mut chosen = std::mem::take(&mut self.rows[row]);
-        let pivot = chosen[column];
-        chosen.iter_mut().for_each(|factor| *factor /= pivot);
-        chosen[column] = 1.0 / pivot;
+        let mut factors = std::mem::take(&mut self.columns[column]);
+        let pivot = std::mem::replace(&mut factors[row], 0.0);
         let limit = self.limits[row] / pivot;
-        let full: Vec<usize> = (0..chosen.len()).filter(|at| chosen[*at] != 0.0).collect();
-        let sparse = full.len() < chosen.len() / SPARSE;
-        let subtract = |line: &mut [f64]| {
-            let factor = line[column];
-            if factor == 0.0 {
-                return 0.0;
-            }
-            if sparse {
-                full.iter().for_each(|at| line[*at] -= factor * chosen[*at]);
-            } else {
-                line.iter_mut().zip(&chosen).for_each(|(own, other)| *own -= factor * other);
-            }
-            line[column] = -factor / pivot;
-            factor
-        };
-        for (line, own) in self.rows.iter_mut().zip(&mut self.limits) {
-            if !line.is_empty() {
-                *own = (*own - subtract(line) * limit).max(0.0);
-            }
+        for (own, factor) in self.limits.iter_mut().zip(&factors) {
+            *own = (*own - factor * limit).max(0.0);
         }
-        subtract(&mut self.objective);
-        self.rows[row] = chosen;
         self.limits[row] = limit;
+        let changed = factors.iter().filter(|factor| **factor != 0.0).count();
+        let few = (changed < factors.len() / SPARSE).then(|| {
+            let factors = factors.iter().copied().enumerate();
+            factors.filter(|(_, factor)| *factor != 0.0).collect::<Vec<(usize, f64)>>()
+        });
+        let gain = self.objective[column];
+        for (own, gains) in self.columns.iter_mut().zip(&mut self.objective) {
+            if own.get(row).is_none_or(|chosen| *chosen == 0.0) {
+                continue;
+            }
+            let chosen = own[row] / pivot;
+            match &few {
+                Some(few) => few.iter().for_each(|(at, factor)| own[*at] -= factor * chosen),
+                None => own.iter_mut().zip(&factors).for_each(|(own, factor)| *own -= factor * chosen),
+            }
+            own[row] = chosen;
+            *gains -= gain * chosen;
+        }
+        factors.iter_mut().for_each(|factor| *factor = -*factor / pivot);
+        factors[row] = 1.0 / pivot;
+        self.columns[column] = factors;
+        self.objective[column] = -gain / pivot;
         std::mem::swap(&mut self.across[column], &mut self.down[row]);
     }
 
@@ -127,9 +134,9 @@ impl Table {
 impl Best {
     /// Computes the multipliers anew from the rows and columns that meet at the vertex: what was rounded from exchange to
     /// exchange is gone.
-    pub fn refined(mut self, rows: &[Vec<f64>], objective: &[f64]) -> Option<Self> {
+    pub fn refined(mut self, columns: &[Vec<f64>], objective: &[f64]) -> Option<Self> {
         let equation = |column: &usize| -> Vec<f64> {
-            self.rows.iter().map(|row| rows[*row][*column]).chain([objective[*column]]).collect()
+            self.rows.iter().map(|row| columns[*column][*row]).chain([objective[*column]]).collect()
         };
         let equations: Vec<Vec<f64>> = self.columns.iter().map(equation).collect();
         for (row, found) in self.rows.iter().zip(solved(equations)?) {
@@ -179,12 +186,12 @@ mod tests {
     /// x + y <= 8, y <= 5 and x - y <= 2: x is greatest where the first and the last one meet, as half of both together.
     #[test]
     fn multipliers_follow_from_the_vertex_alone() {
-        let rows = vec![vec![1.0, 1.0], vec![0.0, 1.0], vec![1.0, -1.0]];
+        let columns = vec![vec![1.0, 0.0, 1.0], vec![1.0, 1.0, -1.0]];
         let objective = vec![1.0, 0.0];
-        let mut found = best(rows.clone(), vec![8.0, 5.0, 2.0], objective.clone(), f64::MAX).unwrap();
+        let mut found = best(columns.clone(), vec![8.0, 5.0, 2.0], objective.clone(), f64::MAX).unwrap();
         found.rows.sort_unstable();
         assert_eq!((&found.rows[..], found.columns.len()), (&[0, 2][..], 2));
         found.multipliers = vec![9.0, 0.0, -9.0];
-        assert_eq!(found.refined(&rows, &objective).unwrap().multipliers, [0.5, 0.0, 0.5]);
+        assert_eq!(found.refined(&columns, &objective).unwrap().multipliers, [0.5, 0.0, 0.5]);
     }
 }

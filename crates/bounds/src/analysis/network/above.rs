@@ -1,7 +1,7 @@
 //! Flows of higher classes along a path: a frame that goes before others counts at one port alone.
 
 use super::Network;
-use super::along::{MOST_STAYS, Ports};
+use super::along::{Brought, Common, MOST_STAYS, Ports};
 use super::path::{Above, Tree};
 use crate::analysis::port::Priority;
 use crate::curve::Ps;
@@ -10,12 +10,14 @@ use std::collections::BTreeMap;
 
 impl Network<'_> {
     /// The tree with the flows of higher classes; none if none of them uses two of its ports.
-    pub(super) fn with_above(&self, tree: &Tree, ports: &Ports) -> Option<Tree> {
+    pub(super) fn with_above(&self, tree: &Tree, ports: &Ports, known: &mut Common) -> Option<Tree> {
         let mut above = BTreeMap::new();
         for at in 0..ports.ports.len() {
+            let feeds = |from: &usize| ports.ports[*from].2 == Some(at);
+            let before: Vec<usize> = (0..ports.ports.len()).filter(feeds).collect();
             for hop in self.above_at(ports, at) {
-                if self.above_before(ports, at, hop).is_none() {
-                    self.add_above(&mut above, (tree, ports), at, hop)?;
+                if !self.comes_from(ports, &before, hop) {
+                    self.add_above(&mut above, (tree, ports), (at, hop), known)?;
                 }
                 if above.len() + tree.stays.len() > MOST_STAYS {
                     return None;
@@ -61,12 +63,12 @@ impl Network<'_> {
         flows.filter(move |hop| self.is_above(ports, at, *hop))
     }
 
-    /// The port of the tree before, from which a flow of a higher class comes.
-    fn above_before(&self, ports: &Ports, at: usize, hop: usize) -> Option<usize> {
-        let parent = self.hops[hop].only_parent()?;
-        let feeds = |(_, _, next): &(usize, u8, Option<usize>)| *next == Some(at);
-        let mut before = (0..ports.ports.len()).filter(|from| feeds(&ports.ports[*from]));
-        before.find(|from| self.is_above(ports, *from, parent) && self.keeps_order(parent, hop))
+    /// Whether a flow of a higher class comes from one of the ports of the tree before.
+    fn comes_from(&self, ports: &Ports, before: &[usize], hop: usize) -> bool {
+        let parent = self.hops[hop].only_parent();
+        parent.is_some_and(|parent| {
+            before.iter().any(|from| self.is_above(ports, *from, parent) && self.keeps_order(parent, hop))
+        })
     }
 
     /// The next port of the tree to which a flow of a higher class goes, and its hop there.
@@ -76,24 +78,32 @@ impl Network<'_> {
         Some((next, self.next[hop].iter().copied().find(there)?))
     }
 
+    /// What a flow brings at a hop, and the least time to the next one of the tree; none if it has no limit.
+    fn brings(&self, hop: usize, to: Option<usize>) -> Option<Brought> {
+        let stairs: Vec<Stair> = self.hops[hop].stairs()?.collect();
+        let burst = stairs.iter().map(|stair| stair.bucket(0)).sum::<Option<_>>()?;
+        let own = Above { burst, rate: arrivals::rate(&stairs), ..Above::default() };
+        let Some(to) = to else { return Some((own, 0)) };
+        let passage = self.passage(&[(hop, to)])?;
+        Some((Above { from_start: passage.from_start, ..own }, passage.shortest))
+    }
+
     /// Adds a flow of a higher class that meets the tree at a port.
     fn add_above(
         &self,
         above: &mut BTreeMap<(usize, usize), Vec<Above>>,
         (tree, ports): (&Tree, &Ports),
-        begin: usize,
-        first: usize,
+        (begin, first): (usize, usize),
+        known: &mut Common,
     ) -> Option<()> {
         let (mut at, mut hop, mut own) = (begin, first, Vec::new());
         loop {
-            let stairs: Vec<Stair> = self.hops[hop].stairs()?.collect();
-            let burst = stairs.iter().map(|stair| stair.bucket(0)).sum::<Option<_>>()?;
             let next = self.above_next(ports, at, hop);
-            let mut here = Above { burst, rate: arrivals::rate(&stairs), ..Above::default() };
-            if let (Some((_, to)), Some((_, passage))) = (next, tree.ports[at].next) {
-                let own = self.passage(&[(hop, to)])?;
-                here.early = Ps::max(passage.shortest - own.shortest, 0);
-                here.from_start = own.from_start;
+            let to = next.map(|(_, to)| to);
+            let brings = known.above.entry((hop, to)).or_insert_with(|| self.brings(hop, to));
+            let (mut here, shortest) = (*brings)?;
+            if let Some((_, passage)) = tree.ports[at].next.filter(|_| to.is_some()) {
+                here.early = Ps::max(passage.shortest - shortest, 0);
             }
             own.push(here);
             let Some((next, to)) = next else { break };

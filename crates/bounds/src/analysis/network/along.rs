@@ -2,7 +2,7 @@
 
 use super::Network;
 use super::faults::{moves_frames, repeats};
-use super::path::{Left, Line, Passage, Step, Tree};
+use super::path::{Above, Left, Line, Passage, Step, Tree};
 use crate::analysis::aggregate::Upstream;
 use crate::curve::arrival::{self as arrivals, Stair};
 use crate::curve::{Data, Ps, Rate, time_of};
@@ -14,6 +14,9 @@ use std::collections::{BTreeMap, HashMap};
 /// The ports of a path with their classes; those before it from which its frames come in order, and the port before these.
 type Key = (Vec<(usize, u8)>, Vec<(usize, u8)>, Option<usize>);
 
+/// What a flow of a higher class brings at a hop, and the least time from there to its next hop.
+pub(super) type Brought = (Above, Ps);
+
 /// What several flows have in common.
 #[derive(Default)]
 pub(super) struct Common {
@@ -21,6 +24,8 @@ pub(super) struct Common {
     bounds: HashMap<Key, (Option<Left>, Option<Proved>)>,
     /// Whether a class of a port is plain.
     plain: HashMap<(usize, u8), bool>,
+    /// Flows of higher classes, by hop and next hop; none for a flow without a limit.
+    pub(super) above: HashMap<(usize, Option<usize>), Option<Brought>>,
 }
 
 /// Most ports of a tree; the ports of a path alone may be more.
@@ -61,23 +66,38 @@ impl Network<'_> {
         parameters[path.len() - 1] -= Data::from(sent(sizes.smallest));
         parameters.push(wire(sizes.smallest));
         let key = self.key(path);
-        if !known.bounds.contains_key(&key) {
-            let plain = self.is_plain(path[0], known);
-            let left = self.left(path).filter(|_| plain);
-            let other = left.and_then(|left| left.most(wire(sizes.smallest)));
-            let enough = other.unwrap_or(Ps::MAX).min(sum - sent(sizes.largest));
-            let trees = if plain { self.trees(path, known) } else { Vec::new() };
-            let found = trees.into_iter().fold(None, |found: Option<Proved>, tree| {
-                let enough = found.as_ref().and_then(|found| found.most(&parameters)).unwrap_or(enough);
-                tree.bound(&parameters, enough).or(found)
-            });
-            known.bounds.insert(key.clone(), (left, found));
-        }
-        let (left, found) = known.bounds.get(&key)?;
+        let (left, found) = match known.bounds.get(&key) {
+            Some(found) => found,
+            None => {
+                let found = self.as_a_whole(path, &parameters, sum - sent(sizes.largest), known);
+                known.bounds.entry(key).or_insert(found)
+            }
+        };
         let found = found.as_ref().and_then(|found| found.most(&parameters));
         let left = left.and_then(|left| left.most(wire(sizes.smallest)));
         let started = found.into_iter().chain(left).min();
         Some(started.map_or(sum, |started| sum.min(started.saturating_add(sent(sizes.largest)))))
+    }
+
+    /// What a path leaves to its flows, and what the programme finds below that and `sum`; neither, if it is not plain.
+    fn as_a_whole(
+        &self,
+        path: &[usize],
+        parameters: &[Data],
+        sum: Ps,
+        known: &mut Common,
+    ) -> (Option<Left>, Option<Proved>) {
+        if !self.is_plain(path[0], known) {
+            return (None, None);
+        }
+        let left = self.left(path);
+        let frame = parameters[path.len()];
+        let enough = left.and_then(|left| left.most(frame)).map_or(sum, |other| sum.min(other));
+        let found = self.trees(path, known).into_iter().fold(None, |found: Option<Proved>, tree| {
+            let enough = found.as_ref().and_then(|found| found.most(parameters)).unwrap_or(enough);
+            tree.bound(parameters, enough).or(found)
+        });
+        (left, found)
     }
 
     fn key(&self, path: &[usize]) -> Key {
@@ -142,7 +162,7 @@ impl Network<'_> {
     fn trees(&self, path: &[usize], known: &mut Common) -> Vec<Tree> {
         let ports = self.ports_before(path, known);
         let Some(tree) = self.tree(path, &ports) else { return Vec::new() };
-        let Some(with) = self.with_above(&tree, &ports) else { return vec![tree] };
+        let Some(with) = self.with_above(&tree, &ports, known) else { return vec![tree] };
         // Longer frames of higher classes make rows worse.
         let longer = |(with, own): (&Step, &Step)| match (with.next, own.next) {
             (Some((_, with)), Some((_, own))) => with.from_start > own.from_start,

@@ -89,6 +89,9 @@ impl Left {
     }
 }
 
+/// Programmes of this size are solved at once: there is little to save.
+const LARGE: usize = 10_000;
+
 /// The programme with its columns. All columns are spans of time before the start of the tagged frame at the last port,
 /// moved on by the shortest time to that port, or amounts of data.
 struct Written<'a> {
@@ -101,6 +104,9 @@ struct Written<'a> {
     amounts: Vec<(Stay, Vec<usize>)>,
     /// By stay of higher classes and port: the data that goes there before the first frame that counts at the next one.
     above: Vec<((usize, usize), Vec<usize>)>,
+    /// Whether all dates of a port but the first one are one, for fewer columns and rows. This makes the greatest value of
+    /// no column greater.
+    few: bool,
 }
 
 impl Tree {
@@ -112,24 +118,42 @@ impl Tree {
             return None;
         }
         let size = parameters[..self.path].iter().sum::<Data>() as f64;
+        let moved =
+            self.ports[..self.path].iter().filter_map(|step| step.next).map(|(_, next)| next.shortest).sum();
+        let arrives = |written: &Written<'_>| written.dates[0].last().copied();
+        let written = self.written(size, false)?;
+        // Most programmes that gain nothing are known by the one with few dates, which takes a small part of the time.
+        if written.program.size() > LARGE {
+            let few = self.written(size, true)?;
+            if !few.program.stays_below(arrives(&few)?, parameters, known - moved) {
+                return None;
+            }
+        }
+        Some(written.program.bound(arrives(&written)?, parameters, known - moved)?.plus(moved))
+    }
+
+    /// The programme; `size`: about the greatest date; `few`: with few dates.
+    fn written(&self, size: f64, few: bool) -> Option<Written<'_>> {
         let rate = self.ports.iter().map(|step| step.rate).max()? as f64;
         let mut program = Program::default();
-        let mut dates = |port: usize| (0..=self.depth(port)).map(|_| program.column(size)).collect();
+        let mut dates = |port: usize| {
+            let (first, next) = (program.column(size), program.column(size));
+            let further = 2..=self.depth(port);
+            let further = further.map(|_| if few { next } else { program.column(size) });
+            [first, next].into_iter().chain(further).collect()
+        };
         let dates: Vec<Vec<usize>> = (0..self.ports.len()).map(&mut dates).collect();
         let mut columns = |stay: &Stay| (0..self.length(stay)).map(|_| program.column(size * rate)).collect();
         let amounts = self.stays.keys().map(|stay| (*stay, columns(stay))).collect();
         let length = |(begin, last): &(usize, usize)| self.length(&(*begin, None, *last));
         let mut columns = |stay| (0..length(stay)).map(|_| program.column(size * rate)).collect();
         let above = self.above.keys().map(|stay| (*stay, columns(stay))).collect();
-        let mut written = Written { tree: self, program, dates, amounts, above };
+        let mut written = Written { tree: self, program, dates, amounts, above, few };
         written.ports();
         written.flows()?;
         written.links();
         written.above();
-        let moved =
-            self.ports[..self.path].iter().filter_map(|step| step.next).map(|(_, next)| next.shortest).sum();
-        let arrival = *written.dates[0].last()?;
-        Some(written.program.bound(arrival, parameters, known - moved)?.plus(moved))
+        Some(written)
     }
 
     /// Joins flows with the same ports that come over several links. The rows of these links are left out, so that a
@@ -178,6 +202,12 @@ impl Written<'_> {
         columns.iter().take(places.end).skip(places.start).map(|at| (*at, sign)).collect()
     }
 
+    /// The places from one on and before another one whose rows count: where most dates are one, those of the last one are
+    /// the tightest of them.
+    fn places(&self, from: usize, end: usize) -> std::ops::Range<usize> {
+        if self.few { end - 1..end } else { from..end }
+    }
+
     /// The place of a port among the ports of a stay; none if it does not use it.
     fn place(&self, stay: usize, port: usize) -> Option<usize> {
         let own = &self.amounts[stay].0;
@@ -222,7 +252,7 @@ impl Written<'_> {
                 self.program.row(vec![(self.dates[port][1], 1)], 0, Some((port, 1)));
                 continue;
             };
-            for place in 0..self.dates[after].len() {
+            for place in std::iter::once(0).chain(self.places(1, self.dates[after].len())) {
                 let (here, there) = (self.dates[port][place + 1], self.dates[after][place]);
                 self.program.row(vec![(there, 1), (here, -1)], 0, None);
                 let rest = Data::from(next.processing - next.shortest);
@@ -244,8 +274,8 @@ impl Written<'_> {
             let burst = stairs.iter().map(|stair| stair.bucket(0)).sum::<Option<Data>>()?;
             let tagged = (*begin, *before, *last) == self.tree.tagged;
             let length = self.amounts[number].1.len();
-            for from in 0..length {
-                for to in from + 1..=length {
+            for from in 0..if self.few { length.min(2) } else { length } {
+                for to in self.places(from + 1, length + 1) {
                     let data = self.data(number, from..to, 1);
                     self.arrivals(data, (*begin, from, to), (burst, rate), tagged);
                 }
@@ -264,7 +294,7 @@ impl Written<'_> {
             let place = |stay: usize| Some((stay, self.place(stay, *port)?));
             let stays: Vec<(usize, usize)> = (0..self.amounts.len()).filter(on).filter_map(place).collect();
             let tagged = stays.iter().any(|(stay, _)| self.amounts[*stay].0 == self.tree.tagged);
-            for to in 1..self.dates[*port].len() {
+            for to in self.places(1, self.dates[*port].len()) {
                 let data =
                     stays.iter().flat_map(|(stay, place)| self.data(*stay, *place..place + to, 1)).collect();
                 self.arrivals(data, (*port, 0, to), (line.burst, line.rate), tagged);
@@ -311,6 +341,64 @@ impl Written<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// A line of ports at 1 kbit/s with these delays of the tagged flow, and flows from one port to another with their
+    /// bursts; one link before each port but the first one.
+    fn line(delays: &[Ps], flows: &[(usize, usize, Data)]) -> Tree {
+        let last = delays.len() - 1;
+        let passage =
+            |delay: Ps| Passage { shortest: 3, from_start: 5, processing: 1, slowest: Some(delay + 2) };
+        let step = |(at, delay): (usize, &Ps)| Step {
+            rate: 1_000,
+            missing: 4_000,
+            together: None,
+            next: (at < last).then(|| (at + 1, passage(*delay))),
+        };
+        let mut tree = Tree {
+            ports: delays.iter().enumerate().map(step).collect(),
+            path: delays.len(),
+            tagged: (0, None, last),
+            lines: (1..=last)
+                .map(|at| ((at, at - 1), Line { burst: 6_000, rate: 1_000, from: Some(at - 1) }))
+                .collect(),
+            ..Tree::default()
+        };
+        for (begin, end, burst) in flows.iter().chain([&(0, last, 9)]) {
+            let (begin, end) = (*begin.min(end).min(&last), *end.max(begin).min(&last));
+            let stair = Stair { unit: 1_000 * burst, period: 200, jitter: 0 };
+            tree.stays.entry((begin, None, end)).or_default().push(stair);
+        }
+        tree
+    }
+
+    proptest! {
+        /// The programme with few dates is the whole one with rows by which all dates of a port but the first one are one.
+        #[test]
+        fn few_dates_are_equal_dates(
+            delays in prop::collection::vec(20..2_000_i64, 2..6),
+            flows in prop::collection::vec((0..6_usize, 0..6_usize, 1..20_i128), 0..12),
+        ) {
+            let tree = line(&delays, &flows);
+            let mut parameters: Vec<Data> = delays.iter().map(|delay| Data::from(*delay)).collect();
+            parameters.push(2_000);
+            let most = |written: &Written<'_>| {
+                let found = written.program.bound(written.dates[0][delays.len()], &parameters, Ps::MAX);
+                found.and_then(|found| found.most(&parameters)).unwrap()
+            };
+            let few = tree.written(100.0, true).unwrap();
+            let mut whole = tree.written(100.0, false).unwrap();
+            let (size, all) = (whole.program.size(), most(&whole));
+            for dates in &whole.dates {
+                for pair in dates[1..].windows(2) {
+                    whole.program.row(vec![(pair[0], 1), (pair[1], -1)], 0, None);
+                    whole.program.row(vec![(pair[1], 1), (pair[0], -1)], 0, None);
+                }
+            }
+            prop_assert!((most(&few) - most(&whole)).abs() <= 1, "{} {}", most(&few), most(&whole));
+            prop_assert!(most(&few) <= all + 1 && few.program.size() <= size);
+        }
+    }
 
     /// Two links bring flows with the same ports, which count together; only the limit of a link within the tree is left.
     #[test]
