@@ -69,6 +69,19 @@ def test_one_row_for_each_flow(folder: Path) -> None:
     }
 
 
+def test_flows_whose_names_an_import_changes_are_found(folder: Path) -> None:
+    """The flow `x 0` is the stream `x-0` of an import; a flow of that very name comes first."""
+    text = SCENARIO.replace("  x: ", "  x-0: ")
+    (folder / "two.yaml").write_text(text, encoding="utf-8")
+    theirs = {"x 0": {"xTFA_TFA": 1000.0}, "y": {"xTFA_TFA": 2000.0}}
+    for flows, name in ((theirs, "x 0"), (theirs | {"x-0": {"xTFA_TFA": 5000.0}}, "x-0")):
+        results = {**RESULTS, "flow_e2e_delay": flows}
+        (folder / "two_data.json").write_text(json.dumps(results), encoding="utf-8")
+        done = tsnbench("compare", "two.yaml", "two_data.json", "--json", cwd=folder)
+        bounded = [one["flow"] for one in json.loads(done.stdout)["flows"] if one["ratio"] is not None]
+        assert set(bounded) == {name, "y"}
+
+
 def test_a_stream_without_results_has_its_row(folder: Path) -> None:
     flows = {"x": RESULTS["flow_e2e_delay"]["x"]}
     (folder / "two_data.json").write_text(json.dumps({**RESULTS, "flow_e2e_delay": flows}), encoding="utf-8")

@@ -7,6 +7,8 @@ servers alone; without a packetizer they pass bits on before a frame is complete
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -113,10 +115,16 @@ def beside(plan: Plan, file: Path) -> tuple[list[str], list[Bounded]]:
         InputError: the file has no bounds, or no flow of the Plan.
     """
     theirs = results(str(file))
+    # An import writes the flow `f 0` as f-0.
+    spelled = Counter(map(_spelled, theirs.flows))
+    imported = {one: name for name in theirs.flows if spelled[one := _spelled(name)] == 1}
     ours: dict[str, list[tuple[int | None, str | None]]] = {}
     for flow in bounds(plan)["flows"]:
         # A stream for each of several paths has a number behind its name.
-        name = flow["stream"] if flow["stream"] in theirs.flows else flow["stream"].partition("+")[0]
+        stream = flow["stream"]
+        names = (stream, stream.partition("+")[0])
+        name = next((one for one in names if one in theirs.flows), None)
+        name = name or next((imported[_spelled(one)] for one in names if _spelled(one) in imported), names[1])
         ours.setdefault(name, []).append((flow["release_upper_ps"], flow["release_reason"] or flow["reason"]))
     if not ours.keys() & theirs.flows.keys():
         raise MeasureError(
@@ -130,6 +138,11 @@ def beside(plan: Plan, file: Path) -> tuple[list[str], list[Bounded]]:
         upper = None if reasons else max(upper or 0 for upper, _ in own) / 1000
         found.append(Bounded(name, upper, reasons[0] if reasons else None, theirs.flows.get(name, {})))
     return theirs.tools, found
+
+
+def _spelled(name: str) -> str:
+    """A name with one dash for all signs between its letters and digits."""
+    return re.sub(r"[\W_]+", "-", name).strip("-")
 
 
 def table_of(tools: list[str], found: list[Bounded]) -> Sheet:

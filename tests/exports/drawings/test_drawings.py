@@ -311,6 +311,13 @@ def test_a_topology_of_containers_is_a_lab(tmp_path: Path) -> None:
     assert len(lab.wires) == 3
 
 
+def test_an_interface_has_one_link(tmp_path: Path) -> None:
+    (tmp_path / "x.clab.yml").write_text(CLAB.replace("sw2:eth1", "sw1:eth1"), encoding="utf-8")
+    drawing = drawings.containerlab.read(tmp_path / "x.clab.yml").drawing
+    assert "link 3: sw1:eth1 is in link 1 already" in drawing.lost
+    assert [link.ends for link in drawing.links] == [("h1", "sw1"), ("sw1", "sw2")]
+
+
 def test_a_topology_with_network_systems_is_no_lab(tmp_path: Path) -> None:
     path = tmp_path / "x.clab.yml"
     path.write_text(CLAB.replace("sw1: {}", "sw1: {kind: nokia_srlinux}"), encoding="utf-8")

@@ -435,6 +435,15 @@ def test_a_file_of_another_program_is_named(tmp_path: Path) -> None:
         matrix.book_of(old)
 
 
+def test_a_sign_without_blanks_is_a_part_of_a_name(tmp_path: Path) -> None:
+    """`A / B` are two nodes, `A/B` is one, which is told where A or B is a node, too."""
+    rows = "a,A,B / C,5,8\nb,A,B/C,5,8\nc,A,Ctrl/I,5,8\n"
+    found, made = imported(csv_of(tmp_path, f"Message,Sender,Receiver,Cycle [ms],Size [byte]\n{rows}"))
+    listeners = [one.listeners for one in found.streams.values()]
+    assert listeners == [("B", "C"), ("B-C",), ("Ctrl-I",)]
+    assert "names with a sign between other names are one node, not two: B/C\n" in made
+
+
 def test_names_of_nodes_that_nearly_agree(tmp_path: Path) -> None:
     """Upper and lower case are one node, which is told; all other characters make a difference."""
     rows = "a,ESP,T\u00fcr,5,8\nb,Esp,T\u00f6r,5,8\nc,\u524d,\u540e,5,8\n"

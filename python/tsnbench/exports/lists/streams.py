@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -101,6 +102,15 @@ class _Names:
         """Names of one node that differ in upper and lower case."""
         return [one for names in self.written.values() if len(names) > 1 for one in names]
 
+    def joined(self) -> list[str]:
+        """Names such as ``A/B``, which may mean two nodes: their parts are names of the list, too."""
+        parts = {key: re.split(r"[/&+]", key) for key in self.written}
+        return [
+            next(iter(self.written[key]))
+            for key, names in parts.items()
+            if len(names) > 1 and any(one.strip() in self.written for one in names)
+        ]
+
     def network(self) -> Sequence[str]:
         """The lines of the network."""
         if self.given is not None:
@@ -137,6 +147,8 @@ def _decided(read: Read, names: _Names) -> list[str]:
         found.append(f"messages of more than {LARGEST_PAYLOAD} B are sent as several frames: {_few(large)}")
     if several := names.several():
         found.append(f"names that differ in upper and lower case are one node: {_few(several)}")
+    if names.given is None and (joined := names.joined()):
+        found.append(f"names with a sign between other names are one node, not two: {_few(joined)}")
     if several := [name for name, times in Counter(one.name for one in read.messages).items() if times > 1]:
         found.append(f"messages of one name have numbers: {_few(several)}")
     if read.to_all:

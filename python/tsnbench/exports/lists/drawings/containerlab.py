@@ -77,7 +77,8 @@ def _told(name: str, kind: str) -> str:
 def _links(
     written: Any, nodes: dict[str, Part], drawing: Drawing
 ) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """Node and interface of both ends of each link."""
+    """Node and interface of both ends of each link; an interface has one link."""
+    used: dict[tuple[str, str], int] = {}
     for number, one in enumerate(written if isinstance(written, list) else [], 1):
         link = mapping_of(one)
         kind = link.get("type", "veth")
@@ -88,6 +89,10 @@ def _links(
             what = " -- ".join(":".join(end) for end in ends if end) or shown(kind)
             outside = kind in _OUTSIDE or any(end and end[0] in _OUTSIDE for end in ends)
             drawing.lost.append(f"link {number}{' out of the lab' if outside else ''}: {what[:80]}")
+            continue
+        if taken := next((end for end in known if used.setdefault(end, number) != number), None):
+            what = f"{':'.join(taken)} is in link {used[taken]} already"
+            drawing.lost.append(f"link {number}: {what[:80]}")
             continue
         drawing.lost += [f"{key} of link {number}" for key in link if key not in ("type", "endpoints")]
         yield known[0], known[1]
