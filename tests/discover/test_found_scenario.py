@@ -60,6 +60,10 @@ def test_the_network_has_no_difference_from_the_scenario_that_was_found(tmp_path
     assert one.setting == "mtu"
 
 
+def test_the_wires_are_written_as_the_lab_has_them():
+    assert "# for the lab: wires: [a.eth1 - s.eth1, b.eth1 - s.eth2]\n" in scenario.text(found())
+
+
 def test_what_is_not_known_is_a_comment_on_one_line():
     text = scenario.text(
         found(

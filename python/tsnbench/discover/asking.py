@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import traffic
 from tsnbench.discover import running, wires
 from tsnbench.discover.running import RunningHost
 from tsnbench.discover.scenario import Found
-from tsnbench.discover.wires import Neighbour
+from tsnbench.discover.wires import Neighbour, Wires
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import wiring
 from tsnbench.hosts.inventory.types import End, Wire
@@ -86,7 +87,14 @@ def discover(inventory: Inventory, probes: bool = True) -> Found:
     silent = {name: why for name, (state, _, why) in asked.items() if state is None}
     notes = [f"{name}: {why}" for name, (state, _, why) in asked.items() if state is not None and why]
     notes += [f"{end}: no link" for end, one in ports.items() if not states[end.machine].ports[one].carrier]
+    notes += [f"{wire}: in {Path(inventory.file).name}, and not found" for wire in _beside(inventory, found)]
     return Found(inventory.file, ports, states, silent, sorted(found.found, key=str), [*notes, *found.notes])
+
+
+def _beside(inventory: Inventory, found: Wires) -> list[Wire]:
+    """The wires of the inventory that were not found."""
+    pairs = {frozenset(wire.ends) for wire in found.found}
+    return [wire for wire in inventory.wires if frozenset(wire.ends) not in pairs]
 
 
 def _look(agent: Agent) -> tuple[RunningHost | None, list[Neighbour], str]:

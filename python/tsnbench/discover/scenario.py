@@ -73,6 +73,7 @@ def text(found: Found) -> str:
         f"not known: {name}: {one_line(why)}" for name, state in found.states.items() for why in state.unread
     ]
     comments += [f"without a wire: {name}" for name in found.states if name not in nodes]
+    comments.append(f"for the lab: wires: {listed(found.wires)}")
     comments += [one_line(note) for note in (*found.notes, *written.lost)]
     lines = [
         *(f"# {one}" for one in comments),
