@@ -23,7 +23,7 @@ from grids import SIZES, grid
 from page import dragging, editing, percentile, typing
 from written import written
 
-from captures import write_pair
+from captures import write_families, write_pair
 from tsnbench.planning import plan
 from tsnbench.scenario import load
 from tsnbench.scenario.model import Taps
@@ -34,6 +34,7 @@ HOPS, FLOWS = 7, 100
 """Of the Plan whose bounds are timed."""
 REPEATS = 3
 FRAMES = (1_000_000, 4_000_000)
+FAMILY_FRAMES, FAMILY_TURNS = 500_000, 5
 WRITTEN = (1_000, 10_000)
 Result = dict[str, Any]
 
@@ -139,6 +140,26 @@ def measuring(folder: Path) -> list[Result]:
     return rows
 
 
+def families(folder: Path) -> list[Result]:
+    """What frames of every industrial protocol cost, and frames of no known kind, on which each is tried.
+
+    They are measured in turns with frames that have the test payload, because the speed of a machine changes.
+    """
+    pairs = {
+        "test payload": write_pair(folder, FAMILY_FRAMES),
+        "every protocol in turn": write_families(folder, FAMILY_FRAMES),
+        "of no known kind": write_pair(folder, FAMILY_FRAMES + 1, b"???"),
+    }
+    runs: dict[str, list[Result]] = {name: [] for name in pairs}
+    for _ in range(FAMILY_TURNS):
+        for name, pair in pairs.items():
+            runs[name].append(child("measure", *pair))
+    for pair in pairs.values():
+        for file in pair:
+            file.unlink()
+    return [{"known": name, "frames": FAMILY_FRAMES, "runs": own} for name, own in runs.items()]
+
+
 def scheduling(which: str = "") -> list[Result]:
     """Schedules with gate lists and proof, by families of problems (an example of ``crates/verify``)."""
     cargo = [
@@ -239,6 +260,11 @@ def tables(results: Result) -> str:
         lines.append(
             f"{row['frames']:>10,} {row['file_mb']:>10.0f} {rate:>11.2f} {peak:>8.1f}  {row['known']}"
         )
+    lines += ["", "Measuring frames of several kinds in turns: what a frame costs, against the test payload"]
+    first = median(results["by_protocol"][0]["runs"], "cpu_s")
+    lines += [
+        f"{median(row['runs'], 'cpu_s') / first:>10.2f}x  {row['known']}" for row in results["by_protocol"]
+    ]
     lines += ["", "Simulating grids of one kind (6 hops each): what a frame-hop costs"]
     lines.append(f"{'nodes':>10} {'M/s':>7} {'cost of the smallest':>21} {'peak MB':>8}")
     cost = [median(row["runs"], "cpu_s") / row["runs"][0]["frame_hops"] for row in results["by_size"]]
@@ -289,6 +315,7 @@ def main() -> None:
             "bounding_with_clocks": bounding(folder, CLOCKS),
             "planning": planning(folder),
             "measuring": measuring(folder),
+            "by_protocol": families(folder),
             "typing": typing(folder),
             "dragging": dragging(folder),
             "editing": editing(folder),

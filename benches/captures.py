@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import struct
+import sys
 from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from measure.test_industrial_captures import FAMILIES
+
 STREAMS = 4
+FAMILY_GAP = 20_000
+"""ns between frames of several protocols, so that delays below it do not reorder them."""
 GAP = 800
 """ns between frames: 64 octets at 1 Gbit/s with a little room."""
 FRAME = bytes.fromhex(
@@ -42,6 +50,25 @@ def write_pair(folder: Path, frames: int, payload: bytes = b"TSN") -> tuple[Path
             # A queue's delay: no frame overtakes another.
             delay = 10_000 + draws.integers(0, GAP, len(number)) + (number % 10_000)
             received.write(_stamped(records, np.maximum.accumulate(number * GAP + delay)))
+    return tx, rx
+
+
+def write_families(folder: Path, frames: int) -> tuple[Path, Path]:
+    """``tx.pcap`` and ``rx.pcap`` as :func:`write_pair`, with frames of every industrial protocol in turn.
+
+    The frames are those that the tests write from the layouts of the standards.
+    """
+    families = [family.frame for family in FAMILIES.values()]
+    tx, rx = folder / f"tx-families-{frames}.pcap", folder / f"rx-families-{frames}.pcap"
+    with tx.open("wb") as sent, rx.open("wb") as received:
+        sent.write(FILE_HEADER)
+        received.write(FILE_HEADER)
+        for number in range(frames):
+            octets = families[number % len(families)](number // len(families))
+            for file, delay in ((sent, 0), (received, 10_000 + number % 10_000)):
+                seconds, ns = divmod(number * FAMILY_GAP + delay, 1_000_000_000)
+                file.write(struct.pack("<IIII", 1_700_000_000 + seconds, ns, len(octets), len(octets)))
+                file.write(octets)
     return tx, rx
 
 
