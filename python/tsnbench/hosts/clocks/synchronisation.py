@@ -39,8 +39,8 @@ TOLD_S = 10.0
 """How often a run that waits tells the state of the clocks."""
 PROGRAMS = ("ptp4l", "phc2sys", "sync")
 """The programs that were started on a host; none of them ends by itself."""
-LAST_LINES, LAST_LETTERS = 3, 300
-"""Most of what a program that has ended said last."""
+LAST_LINES, LAST_LETTERS = 3, 200
+"""Most lines that a program that has ended said last, and most letters of each."""
 END_S = 5.0
 UTC_OFFSET_S = 37
 """TAI - UTC in the kernel of a host that was not contacted."""
@@ -280,6 +280,7 @@ def _ended(agent: Agent) -> str:
     for name in PROGRAMS:
         program = agent.programs.get(name)
         if program is not None and program.code is not None:
-            said = "\n".join([*program.lines[-LAST_LINES:], program.err.strip()]).strip()[-LAST_LETTERS:]
+            lines = [*program.lines, *program.err.splitlines()][-LAST_LINES:]
+            said = " | ".join(line.strip()[:LAST_LETTERS] for line in lines)
             return f"{name} ended with {program.code}: {said or 'it said nothing'}"
     return ""
