@@ -296,7 +296,7 @@ def test_a_full_disk_is_told_as_that(tmp_path: Path) -> None:
     for options, why in (("size=256k", told), ("nr_inodes=2", "its disk is full: .*No space left")):
         with pytest.raises(BackendError, match=why) as error:
             connect(Full(tmp_path, options=options), folder=str(full)).open()
-        assert "let `folder` of the host name another place" in str(error.value)
+        assert "hint: free space there" in str(error.value)
 
 
 @pytest.mark.parametrize("killed", [True, False])

@@ -14,7 +14,7 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import job, load_inventory, wiring
 from tsnbench.hosts.backend import Hosts
 
-from .conftest import Rig, during
+from .conftest import Rig, during, lasting
 
 
 def test_a_cards_setting_that_somebody_changed_is_named(
@@ -80,6 +80,21 @@ def test_the_work_folder_is_where_the_inventory_says(
     assert done.returncode == 3
     assert "no program may run in /nowhere" in done.stdout
     assert "let `folder` name another one" in done.stdout
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_run_is_named(rig: Rig, tmp_path: Path) -> None:
+    """There is room for the program, and not for the capture; its own message has no room, either."""
+    lab = tmp_path / "lab.yaml"
+    lab.write_text(rig.made.inventory.read_text().replace("attempts: 3", "attempts: 1"))
+    left = "$(( ($(df --output=avail /run | tail -n 1) - 150) * 1024 ))"
+    rig.says("b", f"mount -o remount,size=6m /run && head -c {left} /dev/zero >/run/full")
+    try:
+        with pytest.raises(
+            BackendError, match=r"b: tap-\d ended with \d+: the disk of /run is full: \d+ kB left"
+        ):
+            lasting("2 s").run(on=Hosts(load_inventory(lab)), into=tmp_path / "run")
+    finally:
+        rig.says("b", "rm /run/full; mount -o remount,size=50% /run")
 
 
 def with_programs(rig: Rig, into: Path, programs: str) -> Path:

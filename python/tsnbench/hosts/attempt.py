@@ -17,6 +17,7 @@ from tsnbench.foreign import Json
 from tsnbench.hosts.job import DRAIN_NS, OTHER, PROGRAM, HostJob, Program
 from tsnbench.hosts.remote.agent import KEPT, Agent, run_all
 from tsnbench.hosts.remote.answers import AgentLost, Step
+from tsnbench.hosts.remote.answers import Program as Started
 from tsnbench.linux import explain
 from tsnbench.plan.gates import gate_lists
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 READY_S = 20.0
 """Time limit for all programs of a host to report that they are ready."""
+FULL_KB = 64
+"""A disk with less space is full."""
 END_S = 2.0
 """Time limit for programs to end when they are told to. A program that waits for the start does not."""
 LEAD_NS = 800_000_000
@@ -263,7 +266,7 @@ def _wait(
                 program = agents[host].programs[one.name]
                 ended_early = one in job.captures and program.code is not None
                 if ended_early or program.code not in (None, 0):
-                    raise _ended(host, one.name, program.code, program.err)
+                    raise _ended(agents[host], one.name, program)
         time.sleep(LOOK_S)
 
 
@@ -283,7 +286,7 @@ def _await_armed(agent: Agent, job: HostJob) -> None:
     for one in job.others:
         program = agent.programs[one.name]
         if program.code:
-            raise _ended(agent.name, one.name, program.code, program.err)
+            raise _ended(agent, one.name, program)
         agent.signal(one.name)
     _await(agent, job.armed, until)
 
@@ -300,11 +303,21 @@ def _await(agent: Agent, programs: Iterable[Program], until: float) -> None:
     for one in programs:
         program = agent.wait_for_end(one.name, until)
         if program.code:
-            raise _ended(agent.name, one.name, program.code, program.err)
+            raise _ended(agent, one.name, program)
 
 
-def _ended(host: str, name: str, code: int | None, said: str) -> Rejected:
-    return Rejected(host, f"{name} ended with {code}: {said.strip()[-300:]}")
+def _ended(agent: Agent, name: str, program: Started) -> Rejected:
+    said = program.err.strip()[-300:] or _full(agent) or "it said nothing"
+    return Rejected(agent.name, f"{name} ended with {program.code}: {said}")
+
+
+def _full(agent: Agent) -> str:
+    """That the disk of the work folder is full, in words: a program can then not say it itself."""
+    (done,) = agent.steps([Step(("df", "-Pk", agent.work), may_fail=True)])
+    words = (done.out.splitlines() or [""])[-1].split()
+    if len(words) < 6 or not words[3].isdecimal() or int(words[3]) > FULL_KB:
+        return ""
+    return f"the disk of {words[5]} is full: {words[3]} kB left"
 
 
 def _collect(agent: Agent, job: HostJob) -> dict[str, bytes]:

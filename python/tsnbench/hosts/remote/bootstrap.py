@@ -90,11 +90,12 @@ def _full(said: str) -> str:
         name, *words = line.split(maxsplit=3)
         if name == "tsnbench-full" and len(words) == 3 and words[0].isdecimal() and words[1].isdecimal():
             need, left = (quantities.size(int(one) * 1024) for one in words[:2])
-            return f"its disk is full: {words[2]} has {left} left, and {need} are needed\nhint: {_FREE}"
+            told = f"its disk is full: {words[2]} has {left} left, and {need} are needed"
+            return f"{told}\nhint: {_FREE}, or let `folder` of the host name another place"
     last = next((line for line in said.splitlines() if NO_SPACE in line), NO_SPACE)
     return f"its disk is full: {last.strip()}\nhint: {_FREE}"
 
 
 NO_SPACE = "No space left on device"
-_FREE = "free space there, or let `folder` of the host name another place"
+_FREE = "free space there"
 _OTHER = "hosts whose program differs from this machine's are not supported: leave it out of the map"
