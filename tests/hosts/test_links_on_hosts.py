@@ -33,43 +33,62 @@ def soon(rig: Rig, host: str, words: str) -> Callable[[dict[str, Agent], int], N
     return lambda agents, epoch_ns: threading.Thread(target=do, args=(epoch_ns,), daemon=True).start()
 
 
-@pytest.mark.parametrize(
-    ("host", "words", "named"),
-    [
-        (
-            "s",
-            "ip link set eth1 down; sleep 0.3; ip link set eth1 up",
-            r"eth1 \(s -> a\) was set down at 20.*Z",
-        ),
-        (
-            "s",
-            "ip link set tsnbench0 down; sleep 0.5; ip link set tsnbench0 up",
-            "the bridge tsnbench0 was set down at 20.*Z",
-        ),
-        (
-            "b",
-            "ip link set eth1 address 02:00:00:00:00:99; ethtool -K eth1 tx off",
-            r"b: changed .*: eth1 \(b -> s\): address was .*:99; .*tx-checksumming was on, is off",
-        ),
-    ],
+DISTURBED = (
+    (
+        "s",
+        "ip link set eth1 down; sleep 0.3; ip link set eth1 up",
+        r"s: eth1 \(s -> a\) was set down at 20.*Z; a: eth1 \(a -> s\) lost its link at 20.*Z",
+    ),
+    (
+        "s",
+        "ip link set tsnbench0 down; sleep 0.5; ip link set tsnbench0 up",
+        "s: the bridge tsnbench0 was set down at 20.*Z",
+    ),
+    (
+        "b",
+        "ip link set eth1 address 02:00:00:00:00:99; ethtool -K eth1 tx off",
+        r"b: changed .*: eth1 \(b -> s\): address was .*:99; .*tx-checksumming was on, is off",
+    ),
 )
-def test_an_attempt_with_a_changed_network_is_no_measurement(
-    rig: Rig,
-    tmp_path: Path,
-    unchanged: None,
-    monkeypatch: pytest.MonkeyPatch,
-    host: str,
-    words: str,
-    named: str,
+"""What somebody does on a host in each attempt, and the reason why the attempt is rejected."""
+
+
+def test_attempts_with_a_changed_network_are_no_measurement(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    in_first_attempts(monkeypatch, 1, soon(rig, host, words))
-    own = read_inventory(bounded(rig.made.inventory.read_text(), "attempts: 3, pause: 100 ms"), "lab.yaml")
+    acts = iter([soon(rig, host, words) for host, words, _ in DISTURBED])
+    in_first_attempts(monkeypatch, len(DISTURBED), lambda *known: next(acts)(*known))
+    own = read_inventory(bounded(rig.made.inventory.read_text(), "attempts: 9, pause: 100 ms"), "lab.yaml")
     run = lasting("1 s").run(on=Hosts(own, tell=told.append), into=tmp_path / "run")
-    first, *_, last = attempts(tmp_path / "run")
-    assert (first["valid"], last["valid"], len(run.delay("x"))) == (False, True, 1000)
-    assert re.search(named, f"{first['host']}: {first['reason']}")
-    assert told[0] == f"attempt 1 of 3 was rejected: {first['host']}: {first['reason']}"
+    found = attempts(tmp_path / "run")
+    assert len(run.delay("x")) == 1000
+    assert [one["valid"] for one in found] == [False] * (len(found) - 1) + [True]
+    rejected = [f"{one['host']}: {one['reason']}" for one in found[:-1]]
+    assert told == [f"attempt {number} of 9 was rejected: {why}" for number, why in enumerate(rejected, 1)]
+    # On a busy machine a host may also get the start too late.
+    for (*_, reason), why in zip(DISTURBED, [one for one in rejected if "too late" not in one], strict=False):
+        assert re.match(reason, why)
+
+
+def test_a_port_without_a_link_is_told_before_a_run_of_a_campaign(
+    rig: Rig, tmp_path: Path, unchanged: None
+) -> None:
+    """The set-up is that of the first run, so no wire is checked before the second run begins."""
+    own = read_inventory(bounded(rig.made.inventory.read_text(), "attempts: 3, pause: 100 ms"), "lab.yaml")
+    hosts = Hosts(own, campaign=True)
+    try:
+        rig.plan.run(on=hosts, into=tmp_path / "1")
+        rig.says("s", "ip link set eth1 down")
+        rig.plan.run(on=hosts, into=tmp_path / "2")
+    finally:
+        hosts.close()
+    first, *_, last = attempts(tmp_path / "2")
+    assert (first["host"], first["reason"], last["valid"]) == (
+        "a",
+        "no link (carrier) at eth1 (a -> s)",
+        True,
+    )
 
 
 def test_a_port_that_is_renamed_for_good_ends_the_run_with_its_name(
@@ -97,12 +116,13 @@ def test_a_port_that_is_renamed_for_good_ends_the_run_with_its_name(
 def test_a_wait_for_clocks_tells_their_state_and_ends_when_there_is_nothing_to_wait_for(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bound is too tight for the lab's clocks. In the first attempt ptp4l dies, in the second one a cable
-    is pulled."""
+    """The bound is too tight for the lab's clocks. A link that is away for a short time ends no wait, since a
+    card may start anew when ptp4l begins. Then ptp4l dies, and in the second attempt a cable is pulled."""
     monkeypatch.setattr(synchronisation, "TOLD_S", 0.5)
     hosts = synchronised(rig, "below: 1 ns, steady: 2 s, within: 100 s, attempts: 2, pause: 100 ms")
     told: list[str] = []
     acts = [
+        lambda: rig.says("s", "ip link set eth1 down; sleep 0.3; ip link set eth1 up"),
         lambda: hosts._agents["b"].signal("ptp4l", signal.SIGKILL),
         lambda: rig.says("s", "ip link set eth2 down"),
     ]

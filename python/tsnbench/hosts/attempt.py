@@ -132,6 +132,7 @@ def run(
     phase_ns: int,
     tell: Callable[[int], None],
     watch: Callable[[], None],
+    armed: Callable[[], None],
 ) -> Attempt:
     """Runs the Plan once on hosts that are set up.
 
@@ -143,6 +144,7 @@ def run(
         phase_ns: an instant that has the phase of the Plan's zero.
         tell: called now and then with the number of ns that have passed.
         watch: called now and then; it raises :class:`Rejected` if the run is not valid any more.
+        armed: called when all programs are ready, before the instant of the start is chosen.
 
     Raises:
         Rejected: the attempt is no valid measurement.
@@ -150,6 +152,7 @@ def run(
     chosen = [agents[host] for host in jobs]
     try:
         run_all(chosen, lambda agent: _begin(agent, jobs[agent.name], text))
+        armed()
         attempt = Attempt()
         before = run_all(chosen, _softnet)
         attempt.epoch_ns = _choose(chosen, phase_ns, common_cycle_ns(plan))

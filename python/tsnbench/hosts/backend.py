@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.job import HostJob
     from tsnbench.hosts.state.facts import Facts
+    from tsnbench.hosts.state.ports import HostState
     from tsnbench.plan.document import Plan
     from tsnbench.plan.types import PlanDocument
 
@@ -281,9 +282,9 @@ class Hosts(Backend):
         notes = self._configure(document, agents)
         self._links.begin(agents, self._jobs, document)
         self._clocks.begin(agents, self._facts, document, self._place)
-        self._clocks.wait(agents, lambda: self._links.check(agents), self._tell)
+        self._clocks.wait(agents, lambda: self._links.settle(agents), self._tell)
         text = plan.to_json()
-        before = self._links.state(agents)
+        before: dict[str, HostState] = {}
         done = attempt.run(
             agents,
             self._jobs,
@@ -292,6 +293,7 @@ class Hosts(Backend):
             self._phase_ns,
             lambda passed: progress(passed // self.dilate, 0),
             lambda: self._watch(agents),
+            lambda: before.update(self._links.ready(agents)),
         )
         self._links.check(agents)
         kernels = {name: self._facts[name].ready.boot for name in before}

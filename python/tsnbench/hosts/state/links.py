@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 PROGRAM = "links"
 READY_S = 20.0
 LOST = "lost its link"
+BACK_S = 5.0
+"""How long a link may be away before an attempt begins."""
 OTHER_END_S = 0.2
 """How long the other end of a link has to tell the same change."""
 _MONITOR = ("sh", "-c", "echo watching; TZ=UTC0 exec ip -ts -o monitor link")
@@ -77,7 +79,7 @@ class Links:
         """By host, the number of lines read."""
 
     def begin(self, agents: Mapping[str, Agent], jobs: Mapping[str, HostJob], plan: PlanDocument) -> None:
-        """Begins to watch hosts that are set up; what was told before is forgotten.
+        """Begins to watch hosts that are set up.
 
         Raises:
             Disturbed: a port has no link.
@@ -88,23 +90,48 @@ class Links:
                 agent.programs.pop(PROGRAM, None)
                 agent.start(PROGRAM, _MONITOR)
                 agent.wait_for_line(PROGRAM, "watching", time.monotonic() + READY_S)
-            self._read[agent.name] = len(agent.programs[PROGRAM].lines)
-            called = {
-                name: f"{name} ({plan['ports'][port]['name']})"
-                for port, name in jobs[agent.name].names.items()
-            }
+            names = jobs[agent.name].names.items()
+            called = {name: f"{name} ({plan['ports'][port]['name']})" for port, name in names}
             called[BRIDGE] = f"the bridge {BRIDGE}"
-            state = ports.look(agent, list(called))
             self._watched[agent.name] = {
-                one.index: (name, called[name]) for name, one in state.ports.items() if one.index
+                one.index: (name, called[name])
+                for name, one in ports.look(agent, list(called)).ports.items()
+                if one.index
             }
-            if dark := [
-                called[name] for name, one in state.ports.items() if name != BRIDGE and not one.linked
-            ]:
-                raise Disturbed(agent.name, f"no link (carrier) at {', '.join(dark)}")
 
         self._watched = {host: {} for host in jobs}
         run_all([agents[host] for host in jobs], one_host)
+        self.ready(agents)
+
+    def ready(self, agents: Mapping[str, Agent]) -> dict[str, HostState]:
+        """The states of all hosts, from which an attempt begins; what was told before is forgotten.
+
+        Raises:
+            Disturbed: a port has no link.
+        """
+        self._read = {host: len(agents[host].programs[PROGRAM].lines) for host in self._watched}
+        found = self.state(agents)
+        for host, state in found.items():
+            if dark := [self._called(host, name) for name in _dark(state)]:
+                raise Disturbed(host, f"no link (carrier) at {', '.join(dark)}")
+        return found
+
+    def settle(self, agents: Mapping[str, Agent]) -> None:
+        """Reads what hosts have told before an attempt begins. Cards may start anew when they begin to make
+        stamps, so a link may be lost for a short time.
+
+        Raises:
+            Disturbed: a link was lost, and did not come back.
+            Rejected: a host's links cannot be watched any more.
+        """
+        try:
+            self.check(agents)
+        except Disturbed:
+            until = time.monotonic() + BACK_S
+            while any(any(_dark(state)) for state in self.state(agents).values()):
+                if time.monotonic() > until:
+                    raise
+                time.sleep(OTHER_END_S)
 
     def check(self, agents: Mapping[str, Agent]) -> None:
         """Reads what hosts have told since the last call.
@@ -185,3 +212,8 @@ class Links:
 def _when(one: Report) -> tuple[bool, str]:
     """What somebody did to an interface comes before what its peer saw of it; then the time counts."""
     return one.words == LOST, one.at
+
+
+def _dark(state: HostState) -> Iterator[str]:
+    """The ports without a link; a bridge has none of its own."""
+    return (name for name, one in state.ports.items() if name != BRIDGE and not one.linked)
