@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("tsnbench-traffic: {error}");
+            output::print_message(&error.to_string());
             ExitCode::FAILURE
         }
     }

@@ -1,4 +1,4 @@
-//! Output for the calling program: whole lines on stdout, each written at once.
+//! Output for the calling program: whole lines on stdout, each written at once, and messages on stderr.
 
 use crate::Error;
 use std::io::{self, Write as _};
@@ -7,4 +7,9 @@ use std::io::{self, Write as _};
 pub fn print_line(line: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(|error| Error::System("stdout", error))
+}
+
+/// Prints a message on stderr. Where it cannot be written, as on a full disk, it is lost.
+pub fn print_message(message: &str) {
+    let _ = writeln!(io::stderr().lock(), "tsnbench-traffic: {message}");
 }

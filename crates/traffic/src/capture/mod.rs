@@ -8,7 +8,7 @@ mod file;
 mod frame;
 
 use crate::Error;
-use crate::output::print_line;
+use crate::output::{print_line, print_message};
 use crate::system::filter::Direction;
 use crate::system::ring::Ring;
 use crate::system::{clock, process};
@@ -65,7 +65,7 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
             && let Some(trouble) = ring.socket().trouble().map_err(on_interface)?
         {
             // An interface that is down may come up again.
-            eprintln!("tsnbench-traffic: interface {}: {trouble}", arguments.interface);
+            print_message(&format!("interface {}: {trouble}", arguments.interface));
         }
         // An interface that is gone does not return. The kernel reports only that it goes down, which comes first.
         if !ring.socket().has_interface().map_err(on_interface)? {
@@ -107,6 +107,6 @@ fn stamps(arguments: &Arguments, ring: &Ring) -> (Stamps, String) {
             _ => "it has no hardware stamps (ethtool -T: no hardware-receive)".to_owned(),
         }
     };
-    eprintln!("tsnbench-traffic: interface {interface}: {why}; stamps are the kernel's");
+    print_message(&format!("interface {interface}: {why}; stamps are the kernel's"));
     software
 }
