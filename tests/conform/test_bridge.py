@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from support.devices import bench, results
 from support.profile import PROFILE
+from tsnbench.conform.bench import Bench
+from tsnbench.scenario import read_scenario
 
 SEEDS = 20 if PROFILE == "nightly" else 1
 LAB = """\
@@ -80,3 +83,12 @@ def test_a_time_that_the_scenario_does_not_state_is_told(tmp_path: Path) -> None
     assert (one.verdict, one.reason) == ("not-decidable", "no-limit")
     assert one.found is not None
     assert abs(one.found.value) < 6
+
+
+def test_neighbours_that_are_bridges_are_passed_by_testers_behind_them(tmp_path: Path) -> None:
+    """Waits and losses count from the device on, and the fastest testers load a port."""
+    (zonal,) = read_scenario((resources.files("tsnbench") / "templates/zonal.yaml").read_text())
+    found = results(Bench.of(zonal, "centre", only=["centre -> zone-rear"]), tmp_path)
+    assert {one.verdict for one in found} == {"pass", "not-offered"}
+    found = results(Bench.of(zonal, "zone-rear", only=["zone-rear -> centre"]), tmp_path, ["priority"])
+    assert {(one.verdict, one.reason) for one in found} == {("not-decidable", "no-stimulus")}

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tsnbench.plan.types import Fault, PlanDocument, Policing, Port
-    from tsnbench.plan.types import Stream as PlanStream
     from tsnbench.scenario.model import Scenario, Stream
 
 
@@ -31,9 +30,9 @@ class Testers:
     """Who sends to whom through one egress port of the device."""
 
     talker: str
-    listener: str
     rate_bps: int
     """Of the slowest link between the talker and the device."""
+    listener: str
 
 
 @dataclass(frozen=True)
@@ -116,28 +115,35 @@ class Bench:
         if not near:
             return None
         if self.network.talks(self.node) and not self.network.forwards(self.node):
-            return Testers(self.name, near[0], self.expected.document["ports"][egress]["rate_bps"])
-        for other in self.network.ports_of(self.node):
-            if other == egress:
-                continue
-            for talker, rate in self._behind(other):
-                if talker not in near:
-                    return Testers(talker, near[0], rate)
-        return None
+            return Testers(self.name, self.expected.document["ports"][egress]["rate_bps"], near[0])
+        sources = self._sources(egress)
+        return Testers(*sources[0], near[0]) if sources else None
 
     def two_testers(self, port: str) -> tuple[Testers, Testers] | None:
-        """Two testers behind different ports of the device that send through a port; None if there is one."""
+        """Two testers behind different ports of the device that send through a port, the faster one first;
+        None if there are not two."""
         first = self.testers(port)
         if first is None or first.talker == self.name:
             return None
-        egress, near = self.number(port), [one for one, _ in self._behind(self.number(port))]
+        others = [one for one in self._sources(self.number(port)) if one[0] != first.talker]
+        return (first, Testers(*others[0], first.listener)) if others else None
+
+    def _sources(self, egress: int) -> list[tuple[str, int]]:
+        """Of every other port of the device the talker behind it, with the rate of the slowest link on the
+        way, that loads an egress port most: the fastest, then the nearest ones first."""
+        ports = self.network.ports
+        near = {name for name, _ in self._behind(egress)}
+
+        def load(one: tuple[str, int]) -> int:
+            return min(one[1], ports[egress]["rate_bps"])
+
+        found: list[tuple[str, int]] = []
         for other in self.network.ports_of(self.node):
-            behind = [] if other == egress else self._behind(other)
-            names = [talker for talker, _ in behind]
-            if first.talker in names or not names or names[0] in near:
-                continue
-            return first, Testers(names[0], first.listener, behind[0][1])
-        return None
+            taken = near | {name for name, _ in found}
+            behind = [] if other == egress else [one for one in self._behind(other) if one[0] not in taken]
+            if behind:
+                found.append(max(behind, key=load))
+        return sorted(found, key=load, reverse=True)
 
     def usual_pcp(self, port: Port) -> int:
         """The PCP of frames whose priority does not matter: of the class that is open the longest."""
@@ -146,13 +152,6 @@ class Bench:
         if gates is None:
             return 0
         return max(range(8), key=lambda pcp: (open_ns(gates, classes[pcp]), -pcp))
-
-    def ingress(self, stream: PlanStream) -> int:
-        """The port of a neighbour by which a stream enters the device."""
-        ports = self.expected.document["ports"]
-        return next(
-            hop["port"] for hop in stream["route"] if ports[ports[hop["port"]]["peer"]]["node"] == self.node
-        )
 
     def regenerated(self, port: int, pcp: int) -> int:
         """The PCP of frames that entered by a neighbour's port, as it should be behind the device."""
@@ -213,7 +212,7 @@ class Bench:
                 "faults": (),
                 "policing": (),
                 "taps": Taps(
-                    ports=(port,),
+                    ports=(port, *self._from_bridges()),
                     granularity=taps.granularity,
                     tx_point=taps.tx_point,
                     rx_point=taps.rx_point,
@@ -228,6 +227,12 @@ class Bench:
         made = Plan(document)
         check(made.to_json(), document)
         return Stimulus(name, port, made, streams, about)
+
+    def _from_bridges(self) -> list[str]:
+        """The ports towards the device of bridges, which have a tap only on request."""
+        ports = self.network.ports
+        towards = [ports[ports[own]["peer"]] for own in self.network.ports_of(self.node)]
+        return [one["name"] for one in towards if self.network.forwards(one["node"])]
 
     def _with_device(self, document: PlanDocument) -> PlanDocument:
         ports: list[Port] = []

@@ -86,7 +86,7 @@ def _gates(port: Port, number: int, stimulus: Stimulus, seen: Seen) -> Drawing:
 
 def _residence(bench: Bench, number: int, stimulus: Stimulus, seen: Seen) -> Drawing:
     """The least residence of each size, and the line through them."""
-    ingress = bench.ingress(seen.plan["streams"][0])
+    ingress = seen.ingress(next(iter(stimulus.streams)), number)
     waited = {
         octets: seen.residence(ingress, number, name)
         for octets, name in zip(forwarding.SIZES, stimulus.streams, strict=True)

@@ -50,7 +50,7 @@ class Seen:
         return self._at(("rx", self.plan["ports"][port]["peer"]), port, stream)
 
     def entered(self, port: int, stream: str) -> pl.DataFrame:
-        """Frames of a stream that its talker sent by this port of its own; columns as :meth:`left`."""
+        """Frames of a stream that left a neighbour towards the device; columns as :meth:`left`."""
         return self._at(("tx", port), port, stream)
 
     def _at(self, place: tuple[str, int], port: int, stream: str) -> pl.DataFrame:
@@ -83,9 +83,12 @@ class Seen:
         waited: np.ndarray = (both["begin"] - both["begin_right"] - cable).to_numpy()
         return waited
 
-    def first_port(self, stream: str) -> int:
-        """The port of the talker by which a stream leaves."""
-        return next(one["route"][0]["port"] for one in self.plan["streams"] if one["name"] == stream)
+    def ingress(self, stream: str, egress: int) -> int:
+        """The neighbour's port by which a stream enters the device that it leaves by a port; the latter if
+        the device is the talker."""
+        route = next(one["route"] for one in self.plan["streams"] if one["name"] == stream)
+        ports = [hop["port"] for hop in route]
+        return ports[max(ports.index(egress) - 1, 0)]
 
     def frames(self, port: int, stream: str) -> Frames:
         """The times of :meth:`left` as arrays."""

@@ -212,7 +212,7 @@ def _burst(one: Shaped, stimulus: Stimulus, seen: Seen, number: int, error: Erro
     name = f"class-{one.own}-behind"
     table, low = seen.left(number, name), seen.left(number, f"class-{one.own}-low")
     found, first = credits(one, table["begin"].to_numpy(), table["seq"].to_numpy())
-    ingress = seen.first_port(name)
+    ingress = seen.ingress(name, number)
     sent, before = seen.entered(ingress, name), seen.entered(ingress, f"class-{one.own}-low")
     heads = sent.filter(sent["seq"] % one.burst == 0)
     count = min(len(found), len(low), len(heads), len(before))

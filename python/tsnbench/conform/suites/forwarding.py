@@ -66,7 +66,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
 def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:
     """Whether residence is a line of the length, its slope, and the device's own time."""
     number = bench.number(stimulus.port)
-    ingress = bench.ingress(seen.plan["streams"][0])
+    ingress = seen.ingress(next(iter(stimulus.streams)), number)
     least, frames = [], 0
     for name in stimulus.streams:
         waited = seen.residence(ingress, number, name)

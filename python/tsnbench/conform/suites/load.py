@@ -77,7 +77,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
         gone = 0
         for octets in SIZES:
             name = f"octets-{octets}-{level}"
-            sent, left = seen.entered(seen.first_port(name), name), seen.left(number, name)
+            sent, left = seen.entered(seen.ingress(name, number), name), seen.left(number, name)
             frames += len(sent)
             gone += len(sent) - left["seq"].n_unique()
             moved += int((left["seq"].cast(pl.Int64).diff() < 0).sum())

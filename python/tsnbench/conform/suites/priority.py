@@ -50,10 +50,18 @@ def _plain(port: Port) -> bool:
 def stimuli(bench: Bench) -> Iterator[Stimulus]:
     """For each port with two testers: every PCP loads it in turn, and probes of all PCPs pass."""
     for port in ports(bench):
-        both = bench.two_testers(port["name"])
-        if both is None:
-            continue
-        yield from _stimulus(bench, port, both)
+        both = overload(bench, port)
+        if both is not None:
+            yield from _stimulus(bench, port, both)
+
+
+def overload(bench: Bench, port: Port) -> tuple[Testers, Testers] | None:
+    """Two testers that can send :data:`LOADS` through a port; None without such testers."""
+    both = bench.two_testers(port["name"])
+    enough = both and all(
+        one.rate_bps >= part * port["rate_bps"] for one, part in zip(both, LOADS, strict=True)
+    )
+    return both if enough else None
 
 
 def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers]) -> Iterator[Stimulus]:
@@ -123,8 +131,8 @@ def _waits(seen: Seen, number: int) -> Mapping[tuple[int, int], np.ndarray] | No
     for load in range(8):
         for pcp in range(8):
             name = f"probe-{load}-{pcp}"
-            talker = seen.first_port(name)
-            arrived, sent = seen.residence(talker, number, name), len(seen.entered(talker, name))
+            ingress = seen.ingress(name, number)
+            arrived, sent = seen.residence(ingress, number, name), len(seen.entered(ingress, name))
             if sent < PROBES // 2:
                 return None
             lost = np.full(sent - len(arrived), LOST_NS)
@@ -189,7 +197,7 @@ def _tags(bench: Bench, stimulus: Stimulus, seen: Seen, number: int) -> Result:
     wrong, frames, words = 0, 0, ""
     for name, stream in stimulus.streams.items():
         left = seen.left(number, name)
-        pcp = bench.regenerated(seen.first_port(name), stream.pcp)
+        pcp = bench.regenerated(seen.ingress(name, number), stream.pcp)
         bad = left.filter(
             (left["pcp"].fill_null(0) != pcp) | (left["vid"].fill_null(-1) != (stream.vid or -1))
         )

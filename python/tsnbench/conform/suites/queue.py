@@ -35,7 +35,7 @@ def _limit(port: Port) -> int | None:
 def stimuli(bench: Bench) -> Iterator[Stimulus]:
     """Two testers overload the class of PCP 0."""
     for port in ports(bench):
-        both, limit = bench.two_testers(port["name"]), _limit(port)
+        both, limit = priority.overload(bench, port), _limit(port)
         if both is None or limit is None:
             continue
         frame_ns = (OCTETS + PHY_OVERHEAD) * 8e9 / port["rate_bps"]
@@ -63,7 +63,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     if error.own_ns is None:
         yield undecided("queue.depth", stimulus.port, "clocks")
         return
-    sent = [seen.entered(seen.first_port(name), name) for name in stimulus.streams]
+    sent = [seen.entered(seen.ingress(name, number), name) for name in stimulus.streams]
     left = [seen.left(number, name) for name in stimulus.streams]
     if not all(map(len, sent)) or sum(map(len, sent)) - sum(map(len, left)) < SLACK:
         yield undecided(
