@@ -28,10 +28,10 @@ def until(ready: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def until_idle(listener: subprocess.Popen[str]) -> None:
+def until_idle(listener: int) -> None:
     """Wait until a listener has looked for frames, and waited for the next ones, several times."""
-    begun = _pauses(listener.pid)
-    until(lambda: _pauses(listener.pid) >= begun + 5)
+    begun = _pauses(listener)
+    until(lambda: _pauses(listener) >= begun + 5)
 
 
 def _pauses(process: int) -> int:

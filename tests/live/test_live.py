@@ -6,6 +6,9 @@ The machine may be loaded, so the tests assert times of most frames only.
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -131,7 +134,7 @@ def test_a_listener_with_a_small_ring_counts_the_frames_that_it_drops(link, tmp_
     listener.send_signal(19)
     told = _sent(link, "--duration", "100ms", "--period", "100us", "--payload", "1000B")
     listener.send_signal(18)
-    until_idle(listener)
+    until_idle(listener.pid)
     listener.terminate()
     found = heard()
     assert told["streams"][0]["frames"] == 1000
@@ -163,6 +166,28 @@ def test_a_talker_that_begins_again_is_no_duplicate(link, tmp_path):
     assert (one["frames"], one["restarts"], one["lost"], one["duplicates"]) == (100, 1, 0, 0)
 
 
+def test_frames_without_room_in_the_ring_are_no_loss_of_the_network(link):
+    """The listener stands still while 3,000 frames arrive, of which its ring of 1 MiB holds some 900."""
+    listener = link.start(1, "receive", "v1", "--ring", "1MB", "--json")
+    assert listener.stderr.readline() == "v1: listening\n"
+    (program,) = map(int, link.do(1, f"pgrep -P {listener.pid}").stdout.split())
+    os.kill(program, signal.SIGSTOP)
+    words = ("--period", "100us", "--payload", "1000B", "--duration", "1s")
+    sender = link.start(0, "send", "--interface", "v0", *words)
+    until(lambda: int(link.do(1, "cat /sys/class/net/v1/statistics/rx_packets").stdout) > 3000)
+    os.kill(program, signal.SIGCONT)
+    assert sender.wait(timeout=60) == 0
+    until_idle(program)
+    os.kill(program, signal.SIGTERM)
+    out, said = listener.communicate(timeout=60)
+    (one,) = json.loads(out)["streams"]
+    assert one["lost"] > 1000
+    told = re.search(r"itself lost (\d+) frames.*of (\d+) lost frames, the network lost at least (\d+)", said)
+    assert told is not None, said
+    assert int(told[1]) >= int(told[2]) == one["lost"]
+    assert int(told[3]) == 0
+
+
 def test_udp_is_sent_without_own_headers(link, tmp_path):
     heard, _ = _listen(link, tmp_path, "--count", "50")
     told = _sent(link, "--udp", "10.97.0.2", "--duration", "100ms", "--period", "2ms", "--payload", "200B")
@@ -180,7 +205,7 @@ def test_a_saturating_talker_fills_its_line_and_loses_nothing(link, tmp_path):
     heard, listener = _listen(link, tmp_path, "--sights", str(tmp_path / "receive.sights"))
     told = _sent(link, "--saturating", "--payload", "1000B", "--duration", "400ms")
     until(lambda: "backlog 0b" in link.do(0, "tc -s qdisc show dev v0").stdout)
-    until_idle(listener)
+    until_idle(listener.pid)
     listener.terminate()
     (one,) = heard()["streams"]
     # 400 ms at 20 Mbit/s are 956 frames of 1042 octets, as tbf counts them, and a burst before.

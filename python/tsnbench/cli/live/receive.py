@@ -69,11 +69,13 @@ def receive(
             into=into,
         )
         found = listen(asked, ready)
+    missing = sum(one["lost"] for one in found["streams"])
     for one in found["interfaces"]:
-        if one["dropped_by_listener"]:
+        if own := one["dropped_by_listener"]:
+            least = max(0, missing - own)
             print_message(
-                f"warning: {one['name']}: the listener itself lost {one['dropped_by_listener']} frames, "
-                "which had no room; lost frames below are not the network's alone"
+                f"warning: {one['name']}: the listener itself lost {own} frames, which had no room in its "
+                f"ring; of {missing} lost frames, the network lost at least {least}"
             )
     if as_json:
         print_json("received", found)
