@@ -1,0 +1,70 @@
+"""A run in which a network changes: its Plans one after the other, as one Plan for the simulator.
+
+A talker that leaves has stopped before its windows go, and a talker that joins starts when its windows
+are there: that is what the guide of the CNC asks of clients. Gate control lists are replaced at the first
+start of their cycle after the change (IEEE 802.1Q-2022, 8.6.9.3).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from tsnbench.cnc.network import Network
+from tsnbench.plan.document import Plan
+from tsnbench.plan.streams import release_ns
+
+
+def run_of(networks: Sequence[tuple[int, Network]], duration_ns: int, pause_ns: int) -> Plan:
+    """The Plan of a run.
+
+    Args:
+        networks: from when on each of them is in force, in ns; the first one from 0 on.
+        duration_ns: of the run. pause_ns: how long before a change a leaving talker has stopped, and how long
+            after it a joining one starts.
+    """
+    document: Any = copy.deepcopy(networks[0][1].plan.document)
+    document["duration_ns"] = duration_ns
+    streams: dict[str, Any] = {}
+    for at, network in networks:
+        there = {one["name"]: one for one in network.plan.document["streams"]}
+        for name, one in streams.items():
+            if name not in there and one["stop_ns"] == duration_ns:
+                one["stop_ns"] = at - pause_ns
+        for name, one in there.items():
+            if name not in streams:
+                streams[name] = _starting(one, at + pause_ns if at else 0, duration_ns)
+    document["streams"] = list(streams.values())
+    # Where frames are seen depends on the streams.
+    taps = {tap["name"]: tap for _, network in networks for tap in network.plan.document["taps"]}
+    document["taps"] = list(taps.values())
+    for number, port in enumerate(document["ports"]):
+        _gates(port, [(at, network.plan.document["ports"][number]) for at, network in networks])
+    return Plan(document)
+
+
+def _starting(stream: Any, start_ns: int, stop_ns: int) -> Any:
+    made = copy.deepcopy(stream)
+    if made["pattern"]["kind"] == "periodic" and "scheduled" in made:
+        made["pattern"]["offset_ns"] = (release_ns(stream) - start_ns) % made["pattern"]["period_ns"]
+    made["start_ns"], made["stop_ns"] = start_ns, stop_ns
+    return made
+
+
+def _gates(port: Any, ports: Sequence[tuple[int, Any]]) -> None:
+    lists = [(at, one.get("gates")) for at, one in ports]
+    if not any(found for _, found in lists):
+        return
+    every = (1 << len(port["classes"])) - 1
+    period = next(found["cycle_ns"] for _, found in lists if found)
+    is_open = {"base_time_ns": 0, "cycle_ns": period, "entries": [{"open": every, "interval_ns": period}]}
+    made = [(at, copy.deepcopy(found or is_open)) for at, found in lists]
+    port["gates"] = made[0][1]
+    changes = []
+    for (_, before), (at, after) in pairwise(made):
+        if after != before:
+            changes.append({"at_ns": at, **after})
+    if changes:
+        port["gates"]["changes"] = changes
