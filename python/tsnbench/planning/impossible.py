@@ -73,7 +73,7 @@ def _overload(facts: Facts) -> Iterator[Impossible]:
     for number, loads in enumerate(facts.loads):
         port = document["ports"][number]
         for traffic_class, load in enumerate(loads):
-            if load.rate_bps <= port["rate_bps"]:
+            if not load.flows or load.rate_bps <= port["rate_bps"]:
                 continue
             own = [streams[name] for name, _ in load.flows]
             complete = all(one["requirements"].get("loss_ppm") == 0 for one in own)
