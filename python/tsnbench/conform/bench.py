@@ -12,7 +12,7 @@ from tsnbench.plan.document import Plan, check
 from tsnbench.plan.gates import open_ns
 from tsnbench.plan.network import Network
 from tsnbench.planning import plan as make_plan
-from tsnbench.scenario.model import Taps
+from tsnbench.scenario.model import Filter, Regeneration, Taps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,10 +50,11 @@ class Stimulus:
 class Bench:
     """A device and its neighbours.
 
-    ``expected`` is what the device should do. ``device`` is what runs in its place on the simulator and on a
-    kernel: the same Plan, or that of a device with a defect.
+    ``expected`` is what the device should do, by the scenario ``lab``. ``device`` is what runs in its place
+    on the simulator and on a kernel, by ``scenario``: the same, or a device with a defect.
     """
 
+    lab: Scenario
     scenario: Scenario
     expected: Plan
     device: Plan
@@ -87,7 +88,7 @@ class Bench:
             own, its = ([one["name"] for one in plan.document[part]] for plan in (expected, other))
             if own != its:
                 raise BenchError(f"--device: expected the {part} of {scenario.name}, found others")
-        made = cls(device or scenario, expected, other, names.index(dut), dut)
+        made = cls(scenario, device or scenario, expected, other, names.index(dut), dut)
         there = [port["name"] for port in made.ports]
         if wrong := [name for name in only if name not in there]:
             hint = f"hint: {', '.join(there)}"
@@ -190,13 +191,21 @@ class Bench:
         return 100
 
     def stimulus(
-        self, name: str, port: str, streams: Mapping[str, Stream], duration_ns: int, drain_ns: int, about: str
+        self,
+        name: str,
+        port: str,
+        streams: Mapping[str, Stream],
+        duration_ns: int,
+        drain_ns: int,
+        about: str,
+        filters: bool = False,
     ) -> Stimulus | None:
         """The Plan of a stimulus; None if its frames do not leave the device by this port.
 
         Its name is that of the kind of stimulus and the number of the device's port.
 
-        Testers have no gates and shapers. The device has those of :attr:`device`, with its faults.
+        Testers have no gates and shapers. The device has those of :attr:`device`, with its faults, and its
+        ``filters`` of these streams.
         """
         taps = self.scenario.taps
         name = f"{name}-{self.network.place(self.number(port)) + 1}"
@@ -210,7 +219,7 @@ class Bench:
                 "streams": dict(streams),
                 "shapers": {},
                 "faults": (),
-                "policing": (),
+                "policing": self._filters(streams) if filters else (),
                 "taps": Taps(
                     ports=(port, *self._from_bridges()),
                     granularity=taps.granularity,
@@ -244,14 +253,19 @@ class Bench:
             ports.append(own)
         made = document.copy()
         made["ports"] = ports
-        if policing := self._policing():
+        if not made.get("policing") and (policing := self._policing()):
             made["policing"] = policing
         if faults := self._faults(document):
             made["faults"] = faults
         return made
 
+    def _filters(self, streams: Mapping[str, Stream]) -> tuple[Filter | Regeneration, ...]:
+        """What the device's scenario says of these streams alone, or of all."""
+        own = self.scenario.policing
+        return tuple(one for one in own if isinstance(one, Regeneration) or set(one.streams) <= set(streams))
+
     def _policing(self) -> list[Policing]:
-        """The priority regeneration of the device; filters are of streams, which stimuli do not have."""
+        """The priority regeneration of the device; its filters are of streams that stimuli do not have."""
         return [
             {"node": self.node, "regeneration": one["regeneration"]}
             for one in self.device.document.get("policing", ())

@@ -14,9 +14,10 @@ from tsnbench.conform import budget
 from tsnbench.conform.catalogue import TESTS, Test
 from tsnbench.conform.judge import Result, Verdict, heeded, undecided
 from tsnbench.conform.seen import Seen
-from tsnbench.conform.suites import cbs, forwarding, gates, load, priority, queue
+from tsnbench.conform.suites import cbs, forwarding, frer, gates, load, preempt, priority, psfp, queue
+from tsnbench.errors import InputError
 from tsnbench.runs import clearing, file_names, lock
-from tsnbench.runs.errors import writing
+from tsnbench.runs.errors import FolderError, writing
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend, Progress
@@ -50,6 +51,9 @@ SUITES: dict[str, Suite] = {
     "load": load,
     "priority": priority,
     "queue": queue,
+    "psfp": psfp,
+    "frer": frer,
+    "preempt": preempt,
     "cbs": cbs,
     "gates": gates,
 }
@@ -163,8 +167,15 @@ def conform(
     begin_sweep(into, folders, True, how, name, Path(bench.expected.name))
     results, errors = [], []
     for number, (suite, one) in enumerate(prepared.stimuli):
-        with watch(one, number) as progress:
-            made = run_one(one.plan, into / one.name, how, progress, on=on)
+        try:
+            with watch(one, number) as progress:
+                made = run_one(one.plan, into / one.name, how, progress, on=on)
+        except FolderError:
+            raise
+        except InputError as problem:
+            # The place where it runs refuses the Plan: that says nothing of the device.
+            results += _refused(suite, one, str(problem))
+            continue
         error = budget.after(
             budget.before(one.plan, on.name, asked_ns),
             one.plan,
@@ -179,6 +190,14 @@ def conform(
     with writing(into), lock.held(into):
         write_json(into / file_names.CONFORM, outcome.document())
     return outcome
+
+
+def _refused(suite: str, stimulus: Stimulus, problem: str) -> list[Result]:
+    """The results of a stimulus that a backend cannot run."""
+    tests = [test.id for test in TESTS.values() if test.suite == suite]
+    lines = [line.strip() for line in problem.splitlines() if line.startswith("  ")]
+    words = f"this place cannot run it: {(lines or problem.splitlines())[0]}"
+    return [undecided(test, stimulus.port, "unsupported-dut", words) for test in tests]
 
 
 def judged(suite: str, bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> list[Result]:

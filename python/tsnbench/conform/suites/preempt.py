@@ -1,0 +1,106 @@
+"""Pre-emption: how long an express frame waits while a preemptable class loads the port.
+
+Fragments are not seen: a tester's card puts them together. The wait of express frames shows whether they
+interrupt. IEEE 802.1Q-2022, 6.7.2; IEEE 802.3-2022, 99.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tsnbench.conform.judge import Number, Result, undecided, verdict_of
+from tsnbench.conform.suites.priority import LOAD_OCTETS, LOADS, PHY, PROBE_OCTETS
+from tsnbench.quantities import exact
+from tsnbench.scenario.model import FixedSize, Periodic, Poisson, Stream
+
+if TYPE_CHECKING:
+    from tsnbench.conform.bench import Bench, Stimulus
+    from tsnbench.conform.judge import Error
+    from tsnbench.conform.seen import Seen
+    from tsnbench.plan.types import Port
+
+UNCUT = 143
+"""Octets of the part of a frame that cannot be cut, with the gap behind it."""
+PROBES = 60
+EVERY = 7
+"""Time between express frames, in large frames, and a part of one so that they meet each phase of a frame."""
+FIRST = 20
+"""Large frames until a queue has formed."""
+
+
+def ports(bench: Bench) -> list[Port]:
+    """Ports that pre-empt, without gates."""
+    return [port for port in bench.ports if "preemption" in port and "gates" not in port]
+
+
+def _pcps(port: Port) -> tuple[int, int] | None:
+    """The PCP of the highest express class, and that of the lowest preemptable one."""
+    express, classes = port["preemption"]["express"], port["pcp_to_class"]
+    fast = [pcp for pcp in range(8) if express >> classes[pcp] & 1]
+    slow = [pcp for pcp in range(8) if not express >> classes[pcp] & 1]
+    if not fast or not slow:
+        return None
+    return max(fast, key=lambda pcp: classes[pcp]), min(slow, key=lambda pcp: classes[pcp])
+
+
+def stimuli(bench: Bench) -> Iterator[Stimulus]:
+    """Two testers load a preemptable class, and one of them sends express frames."""
+    for port in ports(bench):
+        both, pcps = bench.two_testers(port["name"]), _pcps(port)
+        if both is None or pcps is None:
+            continue
+        frame_ns = round((LOAD_OCTETS + PHY) * 8e9 / port["rate_bps"])
+        begin, gap = FIRST * frame_ns, EVERY * frame_ns + frame_ns * 3 // 61
+        end = begin + PROBES * gap
+        streams = {}
+        for place, (testers, part) in enumerate(zip(both, LOADS, strict=True)):
+            rate = int(part * port["rate_bps"] * LOAD_OCTETS / (LOAD_OCTETS + PHY))
+            streams[f"load-{place + 1}"] = Stream(
+                talker=testers.talker,
+                listeners=(testers.listener,),
+                pcp=pcps[1],
+                vid=bench.vid(port["name"]),
+                pattern=Poisson(rate=rate),
+                size=FixedSize(octets=LOAD_OCTETS),
+                stop=end,
+            )
+        streams["express"] = streams["load-2"].model_copy(
+            update={
+                "pcp": pcps[0],
+                "pattern": Periodic(period=gap),
+                "size": FixedSize(octets=PROBE_OCTETS),
+                "start": begin,
+            }
+        )
+        about = "express frames while a preemptable class loads the port"
+        made = bench.stimulus("preempt", port["name"], streams, end, end, about)
+        if made is not None:
+            yield made
+
+
+def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:
+    """The greatest wait of an express frame beyond that of the quickest one."""
+    number = bench.number(stimulus.port)
+    port = bench.expected.document["ports"][number]
+    waited = seen.residence(seen.first_port("express"), number, "express")
+    if len(waited) < PROBES // 2:
+        yield undecided("preempt.express", stimulus.port, "too-few")
+        return
+    most, own = float(waited.max() - waited.min()), float(error.apart_ns)
+    limit = UNCUT * 8e9 / port["rate_bps"]
+    over = max(most - limit, 0.0)
+    verdict = verdict_of(over, over, 2 * own, own)
+    yield Result(
+        "preempt.express",
+        stimulus.port,
+        verdict,
+        "" if verdict == "pass" else f"express frames wait {exact(round(most))} beside preemptable ones",
+        "stamps" if verdict == "not-decidable" else None,
+        found=Number(most, "ns", most - own, most + own),
+        limit=Number(limit, "ns", 0, limit),
+        shown=exact(round(most)),
+        wanted=f"<= {exact(round(limit))}",
+        frames=len(waited),
+        estimates=len(waited),
+    )
