@@ -37,6 +37,7 @@ COMMANDS = {
     "report": "report",
     "compare": "compare",
     "conform": "conform",
+    "prove": "machines.prove",
     "replay": "replay",
     "study": "study",
     "reproduce": "study.reproduce",

@@ -31,6 +31,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Devices and labs": {
         "conform": "Test whether one device does what a scenario says, and how exactly that can be seen.",
+        "prove": "Tell whether the gate control list of a host's port is on, and which layer lost it.",
         "doctor": "Report what this machine, a host or a lab supports.",
         "discover": "Print a scenario of what runs in a lab: nodes, wires, queues, gates.",
         "diff": "Compare the running state of hosts with a Plan.",

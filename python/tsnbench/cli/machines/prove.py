@@ -1,0 +1,100 @@
+"""``tsnbench prove``: whether the gate control list of one port is on, and which layer lost it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.console.options import argument, duration_ns, flag, given_ns, json_of, option, setting
+from tsnbench.cli.console.output import (
+    Exit,
+    fail,
+    print_json,
+    print_line,
+    print_message,
+    print_table,
+    user_errors,
+)
+from tsnbench.cli.measuring.capture_file import refuse_other
+from tsnbench.conform.prove import TAI_AHEAD_NS, Layer, Wanted, first_lost, layers
+from tsnbench.discover.asking import ask
+from tsnbench.errors import BackendError, InputError
+from tsnbench.hosts import load_inventory
+from tsnbench.scenario.units import RATE, UnitError
+from tsnbench.sheet import Column, Sheet
+
+Lab = Annotated[Path, option("FILE", "The lab (lab.yaml) with the host, which is asked over ssh.", "--hosts")]
+Frames = Annotated[
+    Path | None,
+    option("FILE", "Frames that left the port (pcap or pcapng): whether they obey a list.", "--capture"),
+]
+
+
+def prove(
+    host: Annotated[str, argument("HOST", "The host, as the lab names it.")],
+    port: Annotated[str, argument("PORT", "Its interface, or the lab's name of the port.")],
+    hosts: Lab,
+    capture: Frames = None,
+    rate: Annotated[
+        str | None, option("RATE", "The rate that the link should have: 1Gbit/s.", "--rate")
+    ] = None,
+    granularity: Annotated[str | None, option("TIME", "The granularity of the card's lists: 8ns.")] = None,
+    offload: Annotated[bool, flag("--offload", "The card should hold the list.")] = False,
+    stamps: Annotated[str, setting("TIME", "Greatest error of a stamp of the capture.")] = "1us",
+    as_json: Annotated[bool, json_of("The layers")] = False,
+) -> None:
+    """Tell whether the gate control list of a host's port is on, and which layer lost it.
+
+    Nothing is changed. Exit code 0: no layer lost it; 1: a layer did; 3: the host did not answer.
+    """
+    with user_errors():
+        if capture is not None:
+            refuse_other(capture, unknown=True)
+        inventory = load_inventory(hosts)
+        if host not in inventory.hosts:
+            raise InputError(f"expected a host of the lab, found {host}\nhint: {', '.join(inventory.hosts)}")
+        interface = inventory.hosts[host].ports.get(port, port)
+        state, why = ask(inventory, [host])[host]
+        if state is None:
+            raise BackendError(f"{host}: {why}")
+        if interface not in state.ports:
+            raise InputError(f"expected an interface of {host}, found {port}\nhint: {', '.join(state.ports)}")
+        wanted = Wanted(
+            time.time_ns() + TAI_AHEAD_NS,
+            None if rate is None else _rate(rate),
+            given_ns("--granularity", granularity),
+            offload,
+            duration_ns("--stamps", stamps),
+        )
+        if not wanted.stamps_ns or wanted.granularity_ns == 0:
+            fail(Exit.INPUT_WRONG, "--stamps, --granularity: expected more than 0")
+        found = layers(state, state.ports[interface], wanted, None if capture is None else str(capture))
+    _tell(f"{host} {interface}", found, as_json)
+    raise typer.Exit(Exit.REQUIREMENT_FAILED if first_lost(found) else Exit.MET)
+
+
+def _rate(text: str) -> int:
+    try:
+        return RATE.parse(text)
+    except UnitError as error:
+        raise InputError(f"--rate: expected {error.expected}, found {text}\nhint: {error.hint}") from None
+
+
+def _tell(where: str, found: list[Layer], as_json: bool) -> None:
+    if as_json:
+        print_json("prove", {"port": where, "layers": [asdict(one) for one in found]})
+        return
+    columns = [Column("layer", left=True), Column("", left=True), Column(where, wraps=True)]
+    print_table(Sheet("", columns, [[one.name, one.answer, one.sentence] for one in found]))
+    lost = first_lost(found)
+    if lost is not None:
+        print_line(f"lost at: {lost.name}: {lost.sentence}")
+    elif found[-1].answer == "yes":
+        print_line("gates ACTIVE: frames obey the list")
+    else:
+        print_line("no layer lost the list; whether frames obey it was not seen")
+    print_message("nothing was changed")

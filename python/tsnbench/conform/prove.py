@@ -1,0 +1,246 @@
+"""Whether a port of a Linux host obeys its gate control list, layer by layer; the first that lost it is told.
+
+A host says what its kernel holds; only frames say what the port does. tc-taprio(8), tc-mqprio(8).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tsnbench import _native
+from tsnbench.conform import estimate
+from tsnbench.conform.estimate import Frames
+from tsnbench.libraries import numpy as np
+from tsnbench.measure.captures.interfaces import Capture, native
+from tsnbench.measure.errors import MeasureError
+from tsnbench.quantities import count, exact, rate, share
+
+if TYPE_CHECKING:
+    from tsnbench.discover.running import RunningHost, RunningPort, Shaping
+
+Answer = Literal["yes", "no", "unknown"]
+TAI_AHEAD_NS = 37 * 10**9
+"""TAI less UTC since 2017."""
+NEAR_NS = 2 * 10**9
+LEAST_SHARE, LEAST_FRAMES = 0.75, 20
+TAG_OCTETS = 4
+SOFTWARE, ASSISTED, OFFLOADED = 0, 1, 2
+HOLDERS = {
+    SOFTWARE: "the kernel's taprio, in software",
+    ASSISTED: "taprio, by launch times (txtime-assist)",
+    OFFLOADED: "the card (flags 0x2)",
+}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer between a configuration and the frames."""
+
+    name: str
+    answer: Answer
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the user knows of the port; None: nothing."""
+
+    now_tai_ns: int
+    rate_bps: int | None = None
+    granularity_ns: int | None = None
+    offload: bool = False
+    stamps_ns: int = 1_000
+    """Greatest error of a stamp of the capture."""
+
+
+def layers(
+    host: RunningHost, port: RunningPort, wanted: Wanted, capture: Capture | None = None
+) -> list[Layer]:
+    """The layers in the order in which a configuration passes them.
+
+    Args:
+        host: as it runs.
+        port: the interface.
+        wanted: what the user knows.
+        capture: frames of many priorities that left the port, stamped where they leave.
+
+    Raises:
+        MeasureError: the capture cannot be read.
+    """
+    found = [_link(port, wanted)]
+    shaping = port.shaping
+    if shaping is None or shaping.gates is None:
+        words = "the queueing disciplines could not be read" if port.root is None else _rootless(port)
+        return [*found, Layer("list", "unknown" if port.root is None else "no", words)]
+    found += [
+        _accepted(shaping, wanted),
+        _in_force(shaping, wanted),
+        _clock(shaping),
+        _closes(shaping),
+        _fits(shaping, wanted),
+        _map(shaping),
+    ]
+    found += _tags(host, port)
+    found.append(_frames(shaping, capture, wanted.rate_bps or port.rate_bps, wanted.stamps_ns))
+    return found
+
+
+def _rootless(port: RunningPort) -> str:
+    root = port.root or "the kernel's default"
+    return f"no gate control list: the root of {port.name} is {root}, which has no gates"
+
+
+def _link(port: RunningPort, wanted: Wanted) -> Layer:
+    if not port.up or not port.carrier:
+        return Layer("link", "no", f"{port.name} is {'without a link' if port.up else 'down'}")
+    if port.rate_bps is None:
+        return Layer("link", "yes", "up; it tells no rate")
+    if wanted.rate_bps not in (None, port.rate_bps):
+        expected = rate(wanted.rate_bps or 0)
+        return Layer(
+            "link", "no", f"{rate(port.rate_bps)}, and not {expected}: a list for {expected} overruns"
+        )
+    return Layer("link", "yes", f"up, {rate(port.rate_bps)}")
+
+
+def _accepted(shaping: Shaping, wanted: Wanted) -> Layer:
+    holder = HOLDERS.get(shaping.flags, f"flags {shaping.flags:#x}")
+    words = f"{count(len(shaping.entries))} entries, cycle {exact(shaping.cycle_ns)}, held by {holder}"
+    if wanted.offload and not shaping.flags & OFFLOADED:
+        return Layer("list", "no", f"{words}: the driver did not take it (flags 0x2 refused?)")
+    return Layer("list", "yes", words)
+
+
+def _in_force(shaping: Shaping, wanted: Wanted) -> Layer:
+    ahead = shaping.base_ns - wanted.now_tai_ns
+    if not shaping.pending:
+        return Layer("in force", "yes", f"since its base time {exact(shaping.base_ns)}")
+    if abs(ahead - TAI_AHEAD_NS) <= NEAR_NS:
+        words = "TAI and UTC mixed? The base time is 37 s ahead"
+    else:
+        words = f"it waits for its base time, in {exact(ahead // 10**6 * 10**6)}"
+    return Layer(
+        "in force", "no", words if ahead > 0 else f"pending, although its base time is {exact(-ahead)} past"
+    )
+
+
+def _clock(shaping: Shaping) -> Layer:
+    if shaping.flags & OFFLOADED:
+        return Layer("clock", "unknown", "the card's own clock: pmc and phc2sys tell how far it is from TAI")
+    if shaping.clock.removeprefix("CLOCK_") != "TAI":
+        return Layer("clock", "no", f"the list runs on {shaping.clock or 'no clock'}, and not on TAI")
+    for own in shaping.queues:
+        named = str(own.own.options.get("clockid", "TAI")) if own else "TAI"
+        if own and own.own.kind == "etf" and named.removeprefix("CLOCK_") != "TAI":
+            return Layer("clock", "no", f"etf runs on {named}, and drops frames with launch times of TAI")
+    return Layer("clock", "yes", "TAI")
+
+
+def _closes(shaping: Shaping) -> Layer:
+    classes = set(shaping.class_of)
+    always = sorted(own for own in classes if all(mask >> own & 1 for mask, _ in shaping.entries))
+    never = sorted(own for own in classes if not any(mask >> own & 1 for mask, _ in shaping.entries))
+    if set(always) == classes:
+        return Layer(
+            "entries", "no", "no gate ever closes: every entry opens every class that priorities are in"
+        )
+    if never:
+        return Layer("entries", "no", f"the gate of class {never[0]} never opens")
+    return Layer("entries", "yes", f"{len(classes) - len(always)} of {len(classes)} classes open and close")
+
+
+def _fits(shaping: Shaping, wanted: Wanted) -> Layer:
+    if wanted.granularity_ns is None:
+        return Layer("granularity", "unknown", "the card's granularity is not known (--granularity)")
+    times = [shaping.cycle_ns, *(length for _, length in shaping.entries)]
+    wrong = next((one for one in times if one % wanted.granularity_ns), None)
+    if wrong is None:
+        return Layer("granularity", "yes", f"all times are multiples of {exact(wanted.granularity_ns)}")
+    return Layer("granularity", "no", f"{exact(wrong)} is no multiple of {exact(wanted.granularity_ns)}")
+
+
+def _map(shaping: Shaping) -> Layer:
+    groups: dict[int, list[int]] = {}
+    for priority, own in enumerate(shaping.class_of):
+        groups.setdefault(own, []).append(priority)
+    words = "; ".join(
+        f"class {own}: priority {', '.join(map(str, of))}" for own, of in sorted(groups.items())
+    )
+    return Layer(
+        "map",
+        "no" if len(groups) == 1 else "yes",
+        f"all in one class, {words}" if len(groups) == 1 else words,
+    )
+
+
+def _tags(host: RunningHost, port: RunningPort) -> Iterator[Layer]:
+    for (name, vid), pcps in host.devices.items():
+        if name == port.name:
+            lost = not any(pcps.values())
+            words = "sends every priority as PCP 0 (egress-qos-map)" if lost else "has a map of PCPs"
+            yield Layer("tags", "no" if lost else "yes", f"the VLAN device of {vid} {words}")
+
+
+def _frames(shaping: Shaping, capture: Capture | None, rate_bps: int | None, stamps_ns: int) -> Layer:
+    """Whether frames of the classes that close repeat with the cycle. PCP and priority are taken as equal."""
+    if capture is None:
+        return Layer("frames", "unknown", "no frame was looked at (--capture)")
+    if rate_bps is None:
+        return Layer("frames", "unknown", "the rate of the link is not known (--rate)")
+    answers: list[tuple[float, int, str]] = []
+    for own in sorted(set(shaping.class_of)):
+        masks = [mask >> own & 1 for mask, _ in shaping.entries]
+        if all(masks) or not any(masks):
+            continue
+        frames = captured(capture, [pcp for pcp in range(8) if shaping.class_of[pcp] == own], rate_bps)
+        waited = estimate.after_idle(frames, estimate.GAP_OCTETS * 8e9 / rate_bps, 2 * stamps_ns)
+        found = estimate.cycle_of(waited, shaping.cycle_ns, 4 * stamps_ns)
+        if found is None or found.times < LEAST_FRAMES:
+            continue
+        words = f"{share(found.share)} of {found.times} waiting frames, cycle {exact(round(found.ns, 1))}"
+        answers.append((found.share, own, words))
+    if not answers:
+        return Layer(
+            "frames",
+            "unknown",
+            "too few frames of a class that closes waited: send more than its windows take",
+        )
+    least, own, words = min(answers)
+    good = least >= LEAST_SHARE
+    told = f"class {own}: {words}"
+    return Layer(
+        "frames",
+        "yes" if good else "no",
+        told if good else f"{told}: frames do not obey a list of this cycle",
+    )
+
+
+def captured(capture: Capture, pcps: Sequence[int], rate_bps: int) -> Frames:
+    """The frames of a capture with these PCPs; frames without a tag count as PCP 0.
+
+    Raises:
+        MeasureError: it cannot be read.
+    """
+    rows: list[tuple[int, int]] = []
+    file, interface = native(capture)
+    filters = [(json.dumps({"pcp": pcp}), TAG_OCTETS) for pcp in pcps]
+    if 0 in pcps:
+        filters.append((json.dumps({"untagged": True}), 0))
+    for wanted, tag in filters:
+        try:
+            _, found = _native.capture_trace(file, wanted, interface)
+        except ValueError as error:
+            raise MeasureError(f"{capture}: {error}") from error
+        rows += [(at, octets + tag) for at, octets in found]
+    rows.sort()
+    begin = np.array([at for at, _ in rows], dtype=np.int64)
+    wire = np.array([(octets + 8) * 8 * 10**9 // rate_bps for _, octets in rows], dtype=np.int64)
+    return Frames(begin, wire)
+
+
+def first_lost(found: Sequence[Layer]) -> Layer | None:
+    """The first layer that lost the list."""
+    return next((one for one in found if one.answer == "no"), None)

@@ -1,0 +1,101 @@
+"""Causes for which a list is not on, made one at a time in the recorded state of a host."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discover.recorded import said
+from support.devices import bench, lab
+from tsnbench import Simulation
+from tsnbench.conform.catalogue import chosen
+from tsnbench.conform.prove import TAI_AHEAD_NS, Wanted, first_lost, layers
+from tsnbench.conform.run import prepare
+from tsnbench.discover.running import RunningHost, RunningPort
+from tsnbench.measure.errors import MeasureError
+
+HOST = said("s")
+PORT = HOST.ports["eth2"]
+S = 10**9
+NOW = 100 * S
+SURE = Wanted(NOW)
+
+
+def changed(port: RunningPort = PORT, **shaping: Any) -> RunningPort:
+    assert port.shaping is not None
+    return replace(port, shaping=replace(port.shaping, **shaping))
+
+
+def lost(port: RunningPort, wanted: Wanted = SURE, host: RunningHost = HOST) -> tuple[str, str]:
+    found = first_lost(layers(host, port, wanted))
+    return ("", "") if found is None else (found.name, found.sentence)
+
+
+def test_a_list_in_force_is_lost_nowhere() -> None:
+    wanted = Wanted(NOW, 10**9, 1_000, offload=True)
+    found = layers(HOST, PORT, wanted)
+    assert first_lost(found) is None
+    assert [one.name for one in found] == [
+        "link", "list", "in force", "clock", "entries", "granularity", "map", "frames",
+    ]  # fmt: skip
+    assert "held by the card" in found[1].sentence
+    # The port towards the other host has mqprio and no list.
+    assert lost(HOST.ports["eth1"])[0] == "list"
+
+
+@pytest.mark.parametrize(
+    ("port", "wanted", "layer", "words"),
+    [
+        (replace(PORT, carrier=False), Wanted(NOW), "link", "without a link"),
+        (replace(PORT, rate_bps=10**8), Wanted(NOW, 10**9), "link", "100 Mbit/s, and not 1 Gbit/s"),
+        (replace(PORT, shaping=None, root=""), Wanted(NOW), "list", "the kernel's default"),
+        (replace(PORT, shaping=None, root="mq"), Wanted(NOW), "list", "root of eth2 is mq"),
+        (changed(flags=0, clock="TAI"), Wanted(NOW, offload=True), "list", "refused"),
+        (changed(pending=True, base_ns=NOW + 5 * S), Wanted(NOW), "in force", "in 5 s"),
+        (changed(pending=True, base_ns=NOW + TAI_AHEAD_NS), Wanted(NOW), "in force", "TAI and UTC mixed?"),
+        (changed(flags=0, clock="REALTIME"), Wanted(NOW), "clock", "REALTIME, and not on TAI"),
+        (changed(entries=((7, 400_000), (7, 600_000))), Wanted(NOW), "entries", "no gate ever closes"),
+        (changed(entries=((4, 400_000), (1, 600_000))), Wanted(NOW), "entries", "class 1 never opens"),
+        (changed(cycle_ns=1_000_004), Wanted(NOW, granularity_ns=8), "granularity", "no multiple of 8 ns"),
+        (
+            changed(class_of=(0,) * 8, entries=((1, 400_000), (6, 600_000))),
+            Wanted(NOW),
+            "map",
+            "all in one class",
+        ),
+    ],
+)
+def test_the_first_layer_that_lost_the_list_is_told(
+    port: RunningPort, wanted: Wanted, layer: str, words: str
+) -> None:
+    name, sentence = lost(port, wanted)
+    assert name == layer
+    assert words in sentence
+
+
+def test_a_vlan_device_without_a_map_loses_the_priority() -> None:
+    host = replace(HOST, devices={("eth2", 100): {}})
+    assert lost(PORT, host=host)[0] == "tags"
+    assert lost(PORT, host=replace(HOST, devices={("eth2", 100): {6: 6}})) == ("", "")
+
+
+@pytest.mark.parametrize(("device", "answer"), [(None, "yes"), ("open", "no")])
+def test_frames_of_a_capture_obey_a_list_or_do_not(device: str | None, answer: str, tmp_path: Path) -> None:
+    """Frames of the simulator, as a file: PCP 6 and 0 with more than their windows take."""
+    fault = lab() + f"faults: [{{schedule: {device}, on: switch -> robot}}]\n" if device else None
+    ((_, one),) = prepare(bench(lab(), fault), chosen(["gates"])).stimuli
+    run = Simulation().execute(one.plan, tmp_path / "run", pcap=True)
+    (file,) = [
+        path for path in (run.folder / "captures").iterdir() if "robot" in path.name and "rx" in path.name
+    ]
+    port = changed(
+        class_of=(0, 0, 0, 0, 0, 0, 1, 0), entries=((2, 200_000), (1, 800_000)), cycle_ns=1_000_000
+    )
+    found = layers(HOST, replace(port, rate_bps=10**8), Wanted(NOW, stamps_ns=10), str(file))[-1]
+    assert (found.name, found.answer) == ("frames", answer), found.sentence
+    assert ("frames do not obey" in found.sentence) == (answer == "no")
+    with pytest.raises(MeasureError):
+        layers(HOST, replace(port, rate_bps=10**8), Wanted(NOW), __file__)
