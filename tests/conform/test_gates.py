@@ -10,7 +10,12 @@ import pytest
 
 from support.devices import bench, lab, results, verdicts
 from support.profile import PROFILE
+from tsnbench import Simulation
+from tsnbench.conform import budget
+from tsnbench.conform.catalogue import chosen
 from tsnbench.conform.judge import Error
+from tsnbench.conform.run import in_order, judged, prepare
+from tsnbench.conform.seen import Seen
 
 SEEDS, CLEAN = (20, 100) if PROFILE == "nightly" else (2, 12)
 DEFECTS = {
@@ -111,3 +116,37 @@ def test_a_device_without_another_neighbour_has_no_tester(tmp_path: Path) -> Non
     )
     found = results(bench(text), tmp_path, ["gates"])
     assert {(one.verdict, one.reason) for one in found} == {("not-decidable", "no-stimulus")}
+
+
+GPTP = """\
+clocks:
+  default: {drift: 20 ppm}
+  robot: {drift: -30 ppm, offset: 10 us}
+  gptp: {grandmaster: switch, sync-interval: 1/32 s, pdelay-interval: 1/8 s}
+"""
+
+
+@pytest.mark.parametrize(("base", "verdict"), [(30, "pass"), (36, "fail")])
+def test_clocks_that_follow_the_device_decide_the_edge(base: int, verdict: str, tmp_path: Path) -> None:
+    """Testers wait until the servos have settled; what is left of the difference is in the tolerance."""
+    texts = [(lab(base=when) + GPTP).replace("open: [0]", "open: [0, 7]") for when in (30, base)]
+    own = bench(*texts)
+    ((_, one),) = prepare(own, chosen(["gates"])).stimuli
+    run = Simulation().execute(one.plan, tmp_path / "run")
+    known = budget.after(budget.before(one.plan, "simulation", 0), one.plan, run.folder, ("switch", "robot"))
+    assert known.clock_ns is not None
+    assert known.clock_ns < 1_000
+    found = verdicts(in_order(judged("gates", own, one, Seen.of(run), known)))
+    assert found["gates.edge"] == verdict
+    assert {name for name, word in found.items() if word == "fail"} <= {"gates.edge"}
+
+
+def test_clocks_that_are_far_from_each_other_decide_no_edge(tmp_path: Path) -> None:
+    """The gates never open for PTP, so clocks never meet: the tolerance would be greater than a window."""
+    own = bench(lab() + GPTP)
+    ((_, one),) = prepare(own, chosen(["gates"])).stimuli
+    run = Simulation().execute(one.plan, tmp_path / "run")
+    known = budget.after(budget.before(one.plan, "simulation", 0), one.plan, run.folder, ("switch", "robot"))
+    found = verdicts(in_order(judged("gates", own, one, Seen.of(run), known)))
+    assert (found["gates.order"], found["gates.edge"]) == ("not-decidable", "not-decidable")
+    assert "fail" not in found.values()

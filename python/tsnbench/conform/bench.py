@@ -11,6 +11,7 @@ from tsnbench.errors import InputError
 from tsnbench.plan.document import Plan, check
 from tsnbench.plan.gates import open_ns
 from tsnbench.plan.network import Network
+from tsnbench.plan.streams.settling import settling_ns
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario.model import Filter, Regeneration, Taps
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
     from tsnbench.plan.types import Fault, PlanDocument, Policing, Port
     from tsnbench.scenario.model import Scenario, Stream
+
+
+NEAR_NS, SETTLED_TIMES = 100, 2
+"""Testers begin when servos have had twice the time that they need for this difference of clocks."""
 
 
 class BenchError(InputError):
@@ -207,13 +212,17 @@ class Bench:
         Testers have no gates and shapers. The device has those of :attr:`device`, with its faults, and its
         ``filters`` of these streams.
         """
-        taps = self.scenario.taps
+        taps, later = self.scenario.taps, self.settled_ns
+        streams = {
+            own: one.model_copy(update={"start": one.start + later, "stop": one.stop and one.stop + later})
+            for own, one in streams.items()
+        }
         name = f"{name}-{self.network.place(self.number(port)) + 1}"
         bare = self.scenario.model_copy(
             update={
                 "name": f"{self.scenario.name}.{name}",
                 "title": about,
-                "duration": duration_ns,
+                "duration": duration_ns + later,
                 "drain": drain_ns,
                 "measure_from": None,
                 "streams": dict(streams),
@@ -271,6 +280,17 @@ class Bench:
             for one in self.device.document.get("policing", ())
             if one["node"] == self.node and "regeneration" in one
         ]
+
+    @cached_property
+    def settled_ns(self) -> int:
+        """When testers begin: at once, or when servos have brought clocks near each other."""
+        clocks = self.device.document.get("clocks")
+        if clocks is None or "gptp" not in clocks:
+            return 0
+        near = self.device.document.copy()
+        near["clocks"] = clocks.copy()
+        near["clocks"]["within_ns"] = NEAR_NS
+        return (settling_ns(near) or 0) * SETTLED_TIMES
 
     def _faults(self, document: PlanDocument) -> list[Fault]:
         """The faults of the device's Plan; those that last until its end last until the end of the run."""

@@ -74,17 +74,19 @@ def after(error: Error, plan: Plan, folder: Path, nodes: tuple[str, str]) -> Err
     if found is None or (clocks is not None and "gptp" not in clocks):
         return error
     both = [found.get(node) for node in nodes]
-    if any(one is None or not one["readings"] for one in both):
+    known = [one for one in both if one is not None and one["readings"]]
+    if len(known) < len(both):
         return replace(error, clock_ns=None)
-    known = [one for one in both if one is not None]
+    first = min((stream["start_ns"] for stream in plan.document["streams"]), default=0)
     stamp = max(one.get("granularity_ns", 1) + one.get("unseen_ns", 0) for one in known)
-    apart = 0 if known[0]["clock"] == known[1]["clock"] else sum(map(_most_ns, known))
+    apart = 0 if known[0]["clock"] == known[1]["clock"] else sum(_most_ns(one, first) for one in known)
     return replace(error, stamps_ns=max(error.stamps_ns, SIGMAS * stamp), clock_ns=apart)
 
 
-def _most_ns(one: NodeStamps) -> int:
-    """The greatest error of a clock: at readings, and in between by its drift."""
-    readings = sorted(one["readings"], key=lambda reading: reading[0])
+def _most_ns(one: NodeStamps, from_ns: int) -> int:
+    """The greatest error of a clock from a time on: at readings, and in between by its drift."""
+    every = sorted(one["readings"], key=lambda reading: reading[0])
+    readings = [reading for reading in every if reading[0] >= from_ns] or every
     gaps = [later[0] - earlier[0] for earlier, later in pairwise(readings)]
     between = max(gaps, default=0) // 2 * one["drift_ppb"] // 10**9
     return -(-max(abs(offset) + unsure for _, offset, unsure in readings) // 1000) + between

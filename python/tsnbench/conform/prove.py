@@ -27,6 +27,8 @@ TAI_AHEAD_NS = 37 * 10**9
 NEAR_NS = 2 * 10**9
 LEAST_SHARE, LEAST_FRAMES = 0.75, 20
 TAG_OCTETS = 4
+LEAST_FILLED, MOST_FILLED = 0.5, 1.1
+"""How much of its windows a class must fill, so that its frames wait; more than all of it is no gate."""
 SOFTWARE, ASSISTED, OFFLOADED = 0, 1, 2
 HOLDERS = {
     SOFTWARE: "the kernel's taprio, in software",
@@ -196,7 +198,15 @@ def _frames(shaping: Shaping, capture: Capture | None, rate_bps: int | None, sta
         if all(masks) or not any(masks):
             continue
         frames = captured(capture, [pcp for pcp in range(8) if shaping.class_of[pcp] == own], rate_bps)
-        waited = estimate.after_idle(frames, estimate.GAP_OCTETS * 8e9 / rate_bps, 2 * stamps_ns)
+        gap_ns = estimate.GAP_OCTETS * 8e9 / rate_bps
+        part = sum(length for mask, length in shaping.entries if mask >> own & 1) / shaping.cycle_ns
+        filled = _busy(frames, gap_ns) / part
+        if filled > MOST_FILLED:
+            answers.append((0.0, own, f"its frames take {filled:.1f} times the time of its windows"))
+        if filled < LEAST_FILLED:
+            # Frames that do not wait can repeat with the cycle by themselves.
+            continue
+        waited = estimate.after_idle(frames, gap_ns, 2 * stamps_ns)
         found = estimate.cycle_of(waited, shaping.cycle_ns, 4 * stamps_ns)
         if found is None or found.times < LEAST_FRAMES:
             continue
@@ -216,6 +226,14 @@ def _frames(shaping: Shaping, capture: Capture | None, rate_bps: int | None, sta
         "yes" if good else "no",
         told if good else f"{told}: frames do not obey a list of this cycle",
     )
+
+
+def _busy(frames: Frames, gap_ns: float) -> float:
+    """The share of time in which frames or their gaps are on the wire."""
+    if len(frames) < LEAST_FRAMES:
+        return 0.0
+    span = float(frames.begin[-1] - frames.begin[0])
+    return (float(frames.wire[:-1].sum()) + gap_ns * (len(frames) - 1)) / max(span, 1.0)
 
 
 def captured(capture: Capture, pcps: Sequence[int], rate_bps: int) -> Frames:

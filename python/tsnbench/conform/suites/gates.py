@@ -205,8 +205,15 @@ class Shown:
         return self.classes[0].gates
 
     @cached_property
+    def shortest_ns(self) -> int:
+        """The shortest window."""
+        return min(end - begin for one in self.classes for begin, end in one.spans)
+
+    @cached_property
     def synchronised(self) -> bool:
-        return self.error.own_ns is not None
+        """Whether the clocks are known well enough to tell one window from another."""
+        own = self.error.own_ns
+        return own is not None and 2 * own <= self.shortest_ns / 2
 
     @cached_property
     def longest(self) -> Cycle | None:
@@ -377,7 +384,7 @@ def cycle(shown: Shown) -> Result:
 
 def order(shown: Shown) -> Result:
     """Whether every window of the list was found once, near its time."""
-    shortest = min(end - begin for one in shown.classes for begin, end in one.spans)
+    shortest = shown.shortest_ns
     shift, _ = shown.shift
     result = Result(
         "gates.order", shown.port, "pass", shown="as planned", wanted="the list", estimates=shown.estimates
@@ -405,7 +412,7 @@ def order(shown: Shown) -> Result:
 def edge(shown: Shown) -> Result:
     """The shift of the whole list against its base time."""
     error = shown.error.own_ns
-    if error is None:
+    if error is None or not shown.synchronised:
         return undecided("gates.edge", shown.port, "clocks")
     shift, agree = shown.shift
     tolerance = shown.error.tolerance_ns(error)
