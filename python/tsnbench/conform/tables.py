@@ -34,14 +34,17 @@ def results_table(outcome: Outcome) -> Sheet:
         Column("verdict", left=True),
     ]
     sheet = Sheet("", columns)
-    for one in outcome.results:
+    offered = [one for one in outcome.results if one.verdict != "not-offered"]
+    for one in offered:
         sheet.rows.append([one.test, one.port, one.shown, one.wanted, WORDS[one.verdict]])
     said: dict[tuple[str, str], list[str]] = {}
-    for one in outcome.results:
+    for one in offered:
         if one.sentence and one.verdict != "not-run":
             said.setdefault((one.port, one.sentence), []).append(one.test)
     for (port, sentence), tests in said.items():
         sheet.captions.append(f"{', '.join(tests)}, {port}: {sentence}")
+    if missing := dict.fromkeys(one.test for one in outcome.results if one.verdict == "not-offered"):
+        sheet.captions.append(f"not offered by the scenario's device: {', '.join(missing)}")
     return sheet
 
 

@@ -77,7 +77,8 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     twice, missing, frames = 0, 0, 0
     for name in stimulus.streams:
         left = seen.left(number, name)
-        sent = seen.entered(seen.first_port(name), name)["seq"].n_unique()
+        first = next(one["route"][0]["port"] for one in seen.plan["streams"] if one["name"] == name)
+        sent = seen.entered(first, name)["seq"].n_unique()
         frames += len(left)
         twice += len(left) - left["seq"].n_unique()
         missing += sent - left["seq"].n_unique()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
-from tsnbench.conform.suites.priority import LOAD_OCTETS, LOADS, PHY, PROBE_OCTETS
+from tsnbench.conform.suites.priority import LOAD_OCTETS, LOADS, PHY, PROBE_OCTETS, overload
 from tsnbench.quantities import exact
 from tsnbench.scenario.model import FixedSize, Periodic, Poisson, Stream
 
@@ -47,7 +47,7 @@ def _pcps(port: Port) -> tuple[int, int] | None:
 def stimuli(bench: Bench) -> Iterator[Stimulus]:
     """Two testers load a preemptable class, and one of them sends express frames."""
     for port in ports(bench):
-        both, pcps = bench.two_testers(port["name"]), _pcps(port)
+        both, pcps = overload(bench, port), _pcps(port)
         if both is None or pcps is None:
             continue
         frame_ns = round((LOAD_OCTETS + PHY) * 8e9 / port["rate_bps"])
@@ -83,7 +83,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     """The greatest wait of an express frame beyond that of the quickest one."""
     number = bench.number(stimulus.port)
     port = bench.expected.document["ports"][number]
-    waited = seen.residence(seen.first_port("express"), number, "express")
+    waited = seen.residence(seen.ingress("express", number), number, "express")
     if len(waited) < PROBES // 2:
         yield undecided("preempt.express", stimulus.port, "too-few")
         return

@@ -134,7 +134,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     """The result of the test that the stream's filter has; the others are not offered at this port."""
     (name,) = stimulus.streams
     (one,) = [own for own in filtered(bench) if own.name == name]
-    number, ingress = bench.number(one.port), bench.ingress(seen.plan["streams"][0])
+    number, ingress = bench.number(one.port), seen.ingress(name, bench.number(one.port))
     kinds = {"psfp.meter": one.filter.meter, "psfp.gate": one.filter.gate, "psfp.sdu": one.filter.max_sdu}
     judge = {"psfp.meter": _meter, "psfp.gate": _gate, "psfp.sdu": _sdu}
     chosen = next(test for test in ("psfp.meter", "psfp.gate", "psfp.sdu") if kinds[test] is not None)
