@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tsnbench import quantities
 from tsnbench.backends.kernel import results, traffic
 from tsnbench.backends.kernel.unsupported import check_dilation, refuse, unsupported
 from tsnbench.backends.protocol import Backend, Progress
@@ -214,8 +215,12 @@ class Hosts(Backend):
                         {"attempt": number, "valid": False, "host": error.host, "reason": error.reason}
                         | {"began_ns": began, "rejected_ns": time.clock_gettime_ns(time.CLOCK_TAI)}
                     )
-                    self._tell(f"attempt {number} of {bounds.attempts} was rejected: {error}")
-                    self._disturbed = isinstance(error, Disturbed)
+                    after = f"; the next one begins in {quantities.time(bounds.pause_ns)}"
+                    last = number == bounds.attempts
+                    self._tell(
+                        f"attempt {number} of {bounds.attempts} was rejected: {error}{'' if last else after}"
+                    )
+                    self._disturbed = self._disturbed or isinstance(error, Disturbed)
                     self._reopen_lost()
                     continue
                 tried.append({"attempt": number, "valid": True, "began_ns": began})
