@@ -194,6 +194,40 @@ def only(path: Path) -> InspectedStream:
     return one
 
 
+SET_BACK_NS = 48_128 * 10**9
+
+
+@EVERY
+def test_a_clock_that_is_set_back_takes_no_frame_from_its_stream(family: Family, tmp_path: Path) -> None:
+    """Otherwise one side is read to its end first, and the other one has numbers of later frames."""
+    frames = [(0, FAMILIES["rtps" if family is not FAMILIES["rtps"] else "rtp"].frame(1))]
+    numbers = range(family.first, family.first + 1000)
+    frames += [(at_ns - SET_BACK_NS, octets) for at_ns, octets in stamped(family, [*numbers])]
+    path = pcap(tmp_path / "back.pcap", frames)
+    counts = {one["stream"]: one["count"] for one in measure_captures([path], [path])["paths"]}
+    count = counts[family.named]
+    assert (count["sent"], count["received"], count["unmatched_rx"]) == (1000, 1000, 0)
+    assert count["never_sent"] == 0
+
+
+@pytest.mark.parametrize("side", ["tx", "rx", "both", "one stamp"])
+def test_a_clock_of_one_side_is_set_back(side: str, tmp_path: Path) -> None:
+    """20,000 frames in 2 s: more than may be lost one after the other before they count as lost."""
+
+    def frames(back: range, delay_ns: int) -> list[Stamped]:
+        return [
+            (n * 100_000 + delay_ns - SET_BACK_NS * (n in back), FAMILIES["rtp"].frame(n))
+            for n in range(20_000)
+        ]
+
+    behind, single, never = range(5_000, 20_000), range(5_000, 5_001), range(0)
+    tx = pcap(tmp_path / "tx.pcap", frames(behind if side in ("tx", "both") else never, 0))
+    own = behind if side in ("rx", "both") else single if side == "one stamp" else never
+    rx = pcap(tmp_path / "rx.pcap", frames(own, DELAY_NS))
+    (path,) = measure_captures([tx], [rx])["paths"]
+    assert (path["count"]["sent"], path["count"]["received"], path["count"]["lost"]) == (20_000, 20_000, 0)
+
+
 @EVERY
 def test_a_stream_is_told_with_its_losses_and_copies(family: Family, tmp_path: Path) -> None:
     numbers = numbers_of(family)

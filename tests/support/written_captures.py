@@ -20,11 +20,11 @@ A, B = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
 
 def pcap(path: Path, frames: Iterable[Stamped], link: int = 1, snap: int = 65_535) -> Path:
     """A pcap with ns; at most ``snap`` octets of each frame are kept."""
-    content = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, snap, link)
+    content = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, snap, link)]
     for at_ns, octets in frames:
         seconds, ns = divmod(AT_NS + at_ns, 10**9)
-        content += struct.pack("<IIII", seconds, ns, min(len(octets), snap), len(octets)) + octets[:snap]
-    path.write_bytes(content)
+        content.append(struct.pack("<IIII", seconds, ns, min(len(octets), snap), len(octets)) + octets[:snap])
+    path.write_bytes(b"".join(content))
     return path
 
 

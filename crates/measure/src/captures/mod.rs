@@ -103,13 +103,22 @@ impl Sides {
                 streams.tx(&tx, out);
                 sent = self.tx.next(streams, &mut (), &mut tx)?;
             } else {
-                if let Some(delay) = streams.rx(&rx, out) {
+                if let Some(delay) = streams.rx(&rx, out)
+                    && self.shows_offset(delay)
+                {
                     self.ahead_ns = delay;
                 }
                 arrived = self.rx.next(streams, &mut (), &mut rx)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a delay shows how to compare timestamps: one over a step of a clock does not.
+    #[inline]
+    fn shows_offset(&self, delay: i64) -> bool {
+        delay.abs_diff(self.ahead_ns) < side::STEP_NS.unsigned_abs()
+            || !(self.tx.is_stepped() || self.rx.is_stepped())
     }
 }
 

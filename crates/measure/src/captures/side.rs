@@ -23,12 +23,60 @@ pub(super) trait Look {
 
 impl Look for () {}
 
+/// A clock that is set back by more than this was stepped: frames of a file are in order but for much less.
+pub(super) const STEP_NS: i64 = 1_000_000_000;
+
+/// The order of a file's frames in time, also if its clock is set back meanwhile: the time goes on from there.
+///
+/// Otherwise the side whose clock is set back first would be read to its end before the other one.
+#[derive(Copy, Clone, Debug)]
+struct SteppedClock {
+    last_at: i64,
+    /// What is added to stamps since the clock was set back.
+    set_back_ns: i64,
+    /// The stamp from which on nothing is added any more: a single wrong stamp sets no clock back.
+    until: i64,
+    stepped: bool,
+}
+
+impl SteppedClock {
+    const fn new() -> Self {
+        Self { last_at: i64::MIN, set_back_ns: 0, until: 0, stepped: false }
+    }
+
+    /// The place in time of a frame with this stamp; the one of the frame before, without a stamp.
+    #[inline]
+    fn at(&mut self, stamp: Option<i64>) -> i64 {
+        if let Some(stamp) = stamp {
+            let at = stamp.saturating_add(self.set_back_ns);
+            let falls = at < self.last_at.saturating_sub(STEP_NS);
+            self.last_at = if falls || self.set_back_ns != 0 { self.step(stamp, at, falls) } else { at };
+        }
+        self.last_at
+    }
+
+    #[cold]
+    fn step(&mut self, stamp: i64, at: i64, falls: bool) -> i64 {
+        if falls {
+            self.until = if self.set_back_ns == 0 { self.last_at } else { self.until };
+            self.set_back_ns = self.last_at.saturating_sub(stamp);
+            self.stepped = true;
+            self.last_at
+        } else if stamp >= self.until {
+            self.set_back_ns = 0;
+            stamp
+        } else {
+            at
+        }
+    }
+}
+
 struct Capture {
     file: CaptureFile,
     reader: Reader,
     /// The next sighting of this file, when there are several.
     head: Option<CapturedFrame>,
-    last_at: i64,
+    clock: SteppedClock,
     unreadable: u64,
     /// Further messages of the last frame.
     further: VecDeque<CapturedFrame>,
@@ -63,8 +111,8 @@ impl Capture {
                 self.unreadable += 1;
                 continue;
             };
-            self.last_at = packet.t_ns.unwrap_or(self.last_at);
-            *into = CapturedFrame { t_ns: packet.t_ns, at: self.last_at, stream, number, octets };
+            let at = self.clock.at(packet.t_ns);
+            *into = CapturedFrame { t_ns: packet.t_ns, at, stream, number, octets };
             if streams.has_further() {
                 self.keep_further(into, streams);
             }
@@ -102,7 +150,7 @@ impl Side {
                 file: file.clone(),
                 reader,
                 head: None,
-                last_at: 0,
+                clock: SteppedClock::new(),
                 unreadable: 0,
                 further: VecDeque::new(),
             });
@@ -142,6 +190,11 @@ impl Side {
         };
         let next = first.head_of(self.end, streams)?;
         Ok(std::mem::replace(&mut first.head, next))
+    }
+
+    /// Whether the clock of a file was set back so far.
+    pub(super) fn is_stepped(&self) -> bool {
+        self.captures.iter().any(|capture| capture.clock.stepped)
     }
 
     /// The first file, if no file of the side has a frame.

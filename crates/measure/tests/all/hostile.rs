@@ -207,18 +207,48 @@ fn mutate(octets: &mut Vec<u8>, random: &mut impl FnMut(usize) -> usize) {
     }
 }
 
-/// Millions of changed frames of every seed: `FUZZ_EXECUTIONS` of them, from the seed `FUZZ_SEED`.
-#[test]
-#[ignore = "minutes"]
-fn changed_frames_are_read_or_refused() {
-    let variable = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());
-    let mut state: u64 = variable("FUZZ_SEED", 1);
-    let mut random = |below: usize| {
+/// A variable of the environment that is a number.
+fn variable(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap())
+}
+
+/// Numbers below a limit, drawn from the seed `FUZZ_SEED`.
+fn drawn() -> impl FnMut(usize) -> usize {
+    let mut state = variable("FUZZ_SEED", 1);
+    move |below| {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         (state >> 11) as usize % below
-    };
+    }
+}
+
+/// Whole files of every seed, changed: `FUZZ_EXECUTIONS` of them. One of 256 is also measured against itself.
+#[test]
+#[ignore = "minutes"]
+fn changed_files_are_read_or_refused() {
+    let mut random = drawn();
+    let whole = seeds("capture");
+    let folder = tempfile::tempdir().unwrap();
+    let broken = folder.path().join("broken");
+    let mut frames = 0;
+    for number in 0..variable("FUZZ_EXECUTIONS", 100_000) {
+        let mut octets = whole[random(whole.len())].1.clone();
+        mutate(&mut octets, &mut random);
+        frames += capture(&octets).unwrap_or(0);
+        if number % 256 == 0 {
+            std::fs::write(&broken, &octets).unwrap();
+            alone_as_against_itself(&broken);
+        }
+    }
+    assert!(frames > 0);
+}
+
+/// Millions of changed frames of every seed: `FUZZ_EXECUTIONS` of them, from the seed `FUZZ_SEED`.
+#[test]
+#[ignore = "minutes"]
+fn changed_frames_are_read_or_refused() {
+    let mut random = drawn();
     let mut frames = Vec::new();
     for (_, octets) in seeds("capture") {
         let mut reader = Reader::new(octets.as_slice()).unwrap();
