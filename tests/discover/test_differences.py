@@ -161,7 +161,7 @@ def test_renumbered_queues_are_no_difference(lab):
 def test_what_was_not_read_is_not_known_and_never_equal(lab):
     (one,) = lab(b=(None, "it cannot be reached\nssh says: timed out"))
     assert (one.host, one.found, one.setting) == ("b", None, "all settings")
-    assert str(one) == "b: all settings: not known: it cannot be reached ssh says: timed out"
+    assert str(one) == "b: all settings: not known (it cannot be reached; ssh says: timed out)"
     for part in running.LOOK:
         outputs = texts("s")
         del outputs[part]
@@ -175,6 +175,19 @@ def test_what_was_not_read_is_not_known_and_never_equal(lab):
 def test_any_output_of_a_host_is_read_or_not_known(lab, part, text):
     for one in lab(said("s", **{part: text})):
         assert isinstance(str(one), str)
+
+
+def test_a_text_of_a_host_begins_no_line_and_is_no_command(lab):
+    odd = "br0;reboot\nb: nothing"
+    state = said("s")
+    ports = {name: replace(one, master=odd if name == "eth1" else "") for name, one in state.ports.items()}
+    found = lab(replace(state, ports=ports, unread=("tc: \x1b[2J\nb: fine",)))
+    assert all(len(str(one).splitlines()) == 1 for one in found)
+    assert "\x1b" not in "".join(map(str, found))
+    (moved,) = [one for one in found if one.setting == "bridge"]
+    assert moved.repair == f"ip link set dev eth2 master '{odd}'"
+    (gone,) = [one for one in lab(at("b", "eth1", mac="$(reboot)")) if one.repair][:1]
+    assert "replace '$(reboot)' dev" in gone.repair
 
 
 def test_a_command_of_the_export_repairs(lab):

@@ -5,6 +5,7 @@ The names of settings, and the commands, are those of the export ``--as tc``.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from tsnbench import quantities
 from tsnbench.discover.gate_times import Span, difference, gate_times
 from tsnbench.discover.running import Queue, RunningHost, RunningPort, Shaping
+from tsnbench.exports.scenario_text import one_line
 from tsnbench.hosts.job import layout_of, mode_of, queued
 from tsnbench.linux import qdiscs
 from tsnbench.linux.profile import Layout, Mode, Profile
@@ -40,16 +42,20 @@ class Difference:
     """The interface; empty: the host as a whole."""
     setting: str
     planned: str
+    """Empty: all that the Plan says."""
     found: str | None
     """None: not known."""
     repair: str = ""
     """The command for that host; empty: no command does it."""
+    reason: str = ""
+    """Why it is not known."""
 
     def __str__(self) -> str:
         where = f"{self.host} {self.port}".strip()
         if self.found is None:
-            return f"{where}: {self.setting}: not known: {self.planned}"
-        return f"{where}: {self.setting}: planned {self.planned}, found {self.found}"
+            planned = f"planned {self.planned}, " if self.planned else ""
+            return one_line(f"{where}: {self.setting}: {planned}not known ({self.reason})")
+        return one_line(f"{where}: {self.setting}: planned {self.planned}, found {self.found}")
 
 
 def differences(
@@ -74,11 +80,13 @@ def differences(
         machine = mapped.machines[own["name"]]
         if machine not in inventory.hosts:
             why = f"no host with a shell; tsnbench deploy --dry-run --node {own['name']}=… asks a device"
-            found.append(Difference(machine, "", "all settings", why, None))
+            found.append(Difference(machine, "", "all settings", "", None, reason=why))
             continue
         state, why = asked[machine]
         if state is None:
-            found.append(Difference(machine, "", "all settings", " ".join(why.split("\n")), None))
+            found.append(
+                Difference(machine, "", "all settings", "", None, reason="; ".join(why.splitlines()))
+            )
             continue
         found += _node(network, node, state, mapped, macs)
     return found
@@ -102,7 +110,7 @@ def _node(
 ) -> Iterator[Difference]:
     """The differences of one host."""
     for why in state.unread:
-        yield Difference(state.name, "", "part of its state", why, None)
+        yield Difference(state.name, "", "part of its state", "", None, reason=why)
     names = {number: mapped.interfaces[network.ports[number]["name"]] for number in network.ports_of(node)}
     if not state.ports:
         return
@@ -137,8 +145,8 @@ def _link(network: Network, port: int, state: RunningHost, one: RunningPort) -> 
         repair = f"ethtool -s {one.name} speed {planned['rate_bps'] // 10**6} duplex full autoneg on"
         yield Difference(state.name, one.name, "rate", meant, found, repair)
     elif one.rate_bps is None and one.kind != "veth":
-        why = f"planned {quantities.rate(planned['rate_bps'])}, and the driver does not say"
-        yield Difference(state.name, one.name, "rate", why, None)
+        meant, why = quantities.rate(planned["rate_bps"]), "its driver does not say"
+        yield Difference(state.name, one.name, "rate", meant, None, reason=why)
     need = _largest_mtu(network, port)
     if one.mtu < need:
         repair = f"ip link set dev {one.name} mtu {need}"
@@ -162,7 +170,7 @@ def _bridge_port(
     name = one.name
     if not bridge or one.master != bridge:
         planned = f"a port of {bridge}" if bridge else "a port of a bridge"
-        repair = f"ip link set dev {name} master {bridge}" if bridge else ""
+        repair = f"ip link set dev {name} master {shlex.quote(bridge)}" if bridge else ""
         found = f"a port of {one.master}" if one.master else "no port of a bridge"
         yield Difference(state.name, name, "bridge", planned, found, repair)
         return
@@ -256,8 +264,8 @@ class _Classes:
             ("preemptable classes", self.top.preemptable, self.found.preemptable),
         ):
             if any(meant) and are is None:
-                why = f"planned {_listed(meant)}, and this version of iproute2 does not print it"
-                yield Difference(self.host, self.port, setting, why, None)
+                why = "this version of iproute2 does not print it"
+                yield Difference(self.host, self.port, setting, _listed(meant), None, reason=why)
             elif are is not None and (own := tuple(are[self.of(n)] for n in range(count))) != (
                 meant or (type(own[0])(0),) * count
             ):
@@ -365,7 +373,8 @@ def _entry(
     row: Forwarding, key: str, vid: int, missing: list[str], state: RunningHost, ports: list[str]
 ) -> str:
     if not row.group:
-        return f"bridge fdb replace {key} dev {ports[0]} master static vlan {vid}"
+        return f"bridge fdb replace {shlex.quote(key)} dev {ports[0]} master static vlan {vid}"
     bridge = state.ports[missing[0]].master if missing and missing[0] in state.ports else ""
+    bridge = shlex.quote(bridge)
     lines = [f"bridge mdb add dev {bridge} port {one} grp {key} permanent vid {vid}" for one in missing]
     return " && ".join(lines)

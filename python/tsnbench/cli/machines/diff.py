@@ -13,6 +13,7 @@ from tsnbench.cli.console.options import ScenarioFile, json_of, option, pairs_of
 from tsnbench.cli.console.output import Exit, print_json, print_line, print_message, user_errors
 from tsnbench.discover.asking import Asked, ask
 from tsnbench.discover.differences import Difference, differences
+from tsnbench.exports.scenario_text import one_line
 from tsnbench.hosts import load_inventory, map_plan
 from tsnbench.plan.slow_motion import dilated
 from tsnbench.planning import plan as make_plan
@@ -31,7 +32,7 @@ def diff(
     """Compare the running state of hosts with a Plan.
 
     Each setting that differs is named, with the command that repairs it. Nothing is changed. Exit code 1 if a
-    setting differs or is not known.
+    setting differs or is not known, 3 if no host answered.
     """
     with user_errors():
         plan = dilated(make_plan(selected(load_variants(file), only or [])[0]).document, dilate)
@@ -52,10 +53,11 @@ def _print(found: Sequence[Difference], asked: Mapping[str, Asked]) -> None:
     for one in found:
         print_line(str(one))
         if one.repair:
-            print_line(f"  on {one.host}: {one.repair}")
+            print_line(f"  on {one.host}: {one_line(one.repair)}")
     if found:
         unknown = sum(one.found is None for one in found)
-        also = f", {unknown} not known" if unknown else ""
-        print_message(f"{len(found) - unknown} settings differ{also}; nothing was changed")
+        counts = {"different": len(found) - unknown, "not known": unknown}
+        said = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+        print_message(f"settings: {said}; nothing was changed")
     else:
         print_message(f"no difference on {len(asked)} hosts")
