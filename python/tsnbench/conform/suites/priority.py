@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.libraries import numpy as np
 from tsnbench.quantities import exact
-from tsnbench.scenario.model import FixedSize, Periodic, Poisson, Stream
+from tsnbench.scenario.model import FixedSize, Periodic, Stream
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus, Testers
@@ -71,9 +71,10 @@ def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers]) -> Iterat
     for load in range(8):
         begin = load * turn
         for number, (testers, part) in enumerate(zip(both, LOADS, strict=True)):
-            rate = int(part * port["rate_bps"] * LOAD_OCTETS / (LOAD_OCTETS + PHY))
+            # Without random gaps, so that the queue certainly grows.
+            pattern = Periodic(period=round(frame_ns / part))
             streams[f"load-{load}-{number + 1}"] = _stream(
-                testers, load, bench.vid(port["name"]), Poisson(rate=rate), LOAD_OCTETS, begin,
+                testers, load, bench.vid(port["name"]), pattern, LOAD_OCTETS, begin,
                 begin + LOAD_FRAMES * frame_ns,
             )  # fmt: skip
         # Probes come when a queue has formed, and while the load lasts.
@@ -94,7 +95,7 @@ def _stream(
     testers: Testers,
     pcp: int,
     vid: int | None,
-    pattern: Poisson | Periodic,
+    pattern: Periodic,
     octets: int,
     start: int,
     stop: int,

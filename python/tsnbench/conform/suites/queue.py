@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tsnbench.conform.judge import Number, Result, undecided
 from tsnbench.conform.suites import priority
 from tsnbench.plan.sizes import PHY_OVERHEAD
-from tsnbench.scenario.model import FixedSize, Poisson, Stream
+from tsnbench.scenario.model import FixedSize, Periodic, Stream
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
@@ -46,7 +46,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
                 listeners=(testers.listener,),
                 pcp=0,
                 vid=bench.vid(port["name"]),
-                pattern=Poisson(rate=int(part * port["rate_bps"] * OCTETS / (OCTETS + PHY_OVERHEAD))),
+                pattern=Periodic(period=round(frame_ns / part)),
                 size=FixedSize(octets=OCTETS),
             )
             for place, (testers, part) in enumerate(zip(both, priority.LOADS, strict=True))
