@@ -11,6 +11,9 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
 
 from tsnbench.cnc.restconf import routes as restconf
 from tsnbench.cnc.restconf.wanted import Streams
@@ -24,6 +27,9 @@ from tsnbench.foreign import Json
 from tsnbench.ui.requests.connections import BACKLOG, Connection
 from tsnbench.ui.requests.guard import HEADERS
 
+PAGE = Path(__file__).parents[1] / "page"
+PAGES = {"/": PAGE / "index.html", "/cnc.js": PAGE / "cnc.js", "/cnc.css": PAGE / "cnc.css"}
+"""The files of the page by their paths."""
 Message = MutableMapping[str, object]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -125,7 +131,8 @@ def application(
     is in the ``Host`` header: neither is answered. ``hosts``: every header that is; None: any.
     """
     events = Events(service)
-    own = [*routes.routes(service, events), *(restconf.routes(streams, events) if streams else ())]
+    pages = [Route(path, _file(file)) for path, file in PAGES.items()]
+    own = [*pages, *routes.routes(service, events), *(restconf.routes(streams, events) if streams else ())]
     inner = Starlette(routes=own)
 
     async def guarded(scope: Message, receive: Receive, send: Send) -> None:
@@ -147,6 +154,9 @@ def application(
             await problem(421, "This server has another name")(scope, receive, sending)
         elif headers.get("origin", f"{scope['scheme']}://{host}") != f"{scope['scheme']}://{host}":
             await problem(403, "Only pages of this server may ask")(scope, receive, sending)
+        elif client is None and scope["path"] in PAGES:
+            # The page has no data of the network, and asks for a token.
+            await inner(scope, receive, sending)
         elif client is None:
             answer = problem(401, "A token is missing, or nobody has it")
             answer.headers["www-authenticate"] = "Bearer"
@@ -155,3 +165,7 @@ def application(
             await inner({**scope, "cnc.client": client}, receive, sending)
 
     return guarded
+
+
+def _file(path: Path) -> Callable[[Request], Response]:
+    return lambda _: FileResponse(path)

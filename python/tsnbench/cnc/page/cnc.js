@@ -1,0 +1,104 @@
+// The page of tsnbench cnc: what the service answers, as text; nothing of a client becomes markup.
+
+const MOST = 200;
+const PAUSE_MS = 2000;
+const part = (id) => document.getElementById(id);
+let token = "";
+
+async function ask(path) {
+  const headers = token ? { authorization: `Bearer ${token}` } : {};
+  const answer = await fetch(path, { headers });
+  if (answer.status === 401) throw new Error("token");
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer.json();
+}
+
+function time(ns) {
+  if (ns === null) return "–";
+  const [worth, unit] = Math.abs(ns) >= 1e6 ? [1e6, "ms"] : Math.abs(ns) >= 1e3 ? [1e3, "us"] : [1, "ns"];
+  return `${Number((ns / worth).toFixed(3))} ${unit}`;
+}
+
+const rate = (bps) => `${Number((bps / 1e6).toFixed(3))} Mbit/s`;
+
+function row(cells, numbers) {
+  const made = document.createElement("tr");
+  for (const [place, cell] of cells.entries()) {
+    const one = document.createElement("td");
+    if (cell instanceof Node) one.append(cell);
+    else one.textContent = cell;
+    if (numbers.includes(place)) one.className = "number";
+    made.append(one);
+  }
+  return made;
+}
+
+function share(value) {
+  const made = document.createElement("progress");
+  made.max = 1;
+  made.value = value;
+  made.setAttribute("aria-label", `${(100 * value).toFixed(1)} %`);
+  return made;
+}
+
+function streamRows(flows) {
+  return flows.flatMap((flow) => flow.listeners.map((end) => row([
+    flow.flow, flow.client || "scenario", flow.talker, end.node, flow.scheduled ? "scheduled" : "bounded",
+    time(flow.offset_ns), time(end.release_upper_ns), time(end.margin_ns),
+  ], [5, 6, 7])));
+}
+
+function linkRows(links) {
+  const used = links.map((link) => ({ ...link, share: link.load_bps / link.rate_bps })).filter((link) => link.share > 0);
+  used.sort((one, other) => other.share - one.share);
+  return used.map((link) => row([link.port, rate(link.rate_bps), rate(link.load_bps), share(link.share)], [1, 2]));
+}
+
+function line(text, kind = "") {
+  const made = document.createElement("p");
+  made.textContent = text;
+  made.className = kind;
+  return made;
+}
+
+function decisionItem(one) {
+  const made = document.createElement("li");
+  const names = [...Object.keys(one.change.add).map((name) => `+${name}`), ...one.change.remove.map((name) => `−${name}`)];
+  const said = document.createElement("strong");
+  said.textContent = one.outcome === "accepted" ? "accepted" : `not accepted (${one.outcome})`;
+  said.className = one.outcome === "accepted" ? "good" : "bad";
+  made.append(`${one.number}  ${one.at}  ${one.client}  ${names.join(" ")}: `, said);
+  for (const why of one.reasons) {
+    made.append(line(`${why.path}: expected ${why.expected}, found ${why.found}`));
+    if (why.hint) made.append(line(why.hint, "soft"));
+  }
+  return made;
+}
+
+async function show() {
+  const [network, streams, decisions] = await Promise.all(["network", "streams", "decisions"].map((name) => ask(`/api/${name}`)));
+  part("access").hidden = true;
+  part("name").textContent = network.name;
+  part("status").textContent = `${network.requested} requested streams, ${network.flows} flows; Plan ${network.plan.slice(0, 12)}`;
+  part("streams").replaceChildren(...streamRows(streams.streams.slice(-MOST)));
+  part("links").replaceChildren(...linkRows(network.links).slice(0, MOST));
+  part("decisions").replaceChildren(...decisions.decisions.map(decisionItem));
+}
+
+async function follow() {
+  try {
+    await show();
+  } catch (error) {
+    part("access").hidden = error.message !== "token";
+    part("status").textContent = error.message === "token" ? "A token is needed." : `No answer: ${error.message}`;
+    if (error.message === "token") return;
+  }
+  setTimeout(follow, PAUSE_MS);
+}
+
+part("access").addEventListener("submit", (event) => {
+  event.preventDefault();
+  token = part("token").value;
+  follow();
+});
+follow();
