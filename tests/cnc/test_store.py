@@ -74,6 +74,22 @@ def test_what_was_accepted_is_there_again(base: Base, tmp_path: Path) -> None:
     second.close()
 
 
+def test_the_log_has_the_first_parts_of_a_large_change(service: Service) -> None:
+    small = {**BOUNDED, "payload": "40 B", "requires": {}, "period": "10 ms"}
+    told = asked(service, Change("a", {f"s{number}": small for number in range(60)}))[0]
+    assert told.accepted
+    assert len(told.streams) == 60
+    assert len(service.decisions[-1].streams) == 20
+    assert len(service.decisions[-1].change["add"]) == 20
+    assert service.decisions[-1].change["more"] == 40
+    limit = {"delay from release": "400 us"}
+    late = {f"t{number}": {**small, "requires": limit} for number in range(60)}
+    refused = asked(service, Change("a", late))[0]
+    assert refused.outcome == "refused"
+    assert len(refused.reasons) == 21
+    assert "more reasons" in refused.reasons[-1]["found"]
+
+
 def test_a_second_process_is_refused_and_a_store_of_another_scenario(base: Base, tmp_path: Path) -> None:
     kept = Store(tmp_path, base.digest)
     with pytest.raises(BusyStoreError, match="another process serves this store"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -17,10 +17,10 @@ from tsnbench.scenario.text.tree import shown
 if TYPE_CHECKING:
     from tsnbench.foreign import Json, Part
 
-LARGEST_LOGGED = 1 << 14
+LARGEST_LOGGED = 1 << 12
 """Octets of a change in the log."""
 MOST_LOGGED = 20
-"""Names of a larger change."""
+"""Names of a larger change; flows, listeners and reasons of any decision."""
 Reason = PlanningProblem | Problem
 """Why a change is wrong or refused: path, expected, found and a hint."""
 
@@ -104,7 +104,11 @@ class SettingError(InputError):
 
 
 def reasons_of(problems: Sequence[PlanningProblem]) -> list[dict[str, str]]:
-    """Reasons for JSON."""
+    """Reasons for JSON: the first ones, and how many more there are."""
+    if len(problems) > MOST_LOGGED:
+        more = f"{len(problems) - MOST_LOGGED} more reasons"
+        last = PlanningProblem(problems[0].path, "none of them", more)
+        problems = [*problems[:MOST_LOGGED], last]
     return [
         {
             "path": one.path,
@@ -142,6 +146,11 @@ class Decision:
     @property
     def accepted(self) -> bool:
         return self.outcome == "accepted"
+
+    def logged(self) -> Decision:
+        """The decision for the log, where a client's request may not take any room it likes."""
+        flows = [{**one, "listeners": one["listeners"][:MOST_LOGGED]} for one in self.streams[:MOST_LOGGED]]
+        return replace(self, streams=flows)
 
     def document(self) -> Json:
         """The decision for JSON."""

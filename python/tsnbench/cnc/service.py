@@ -203,7 +203,7 @@ class Service:
         if self.devices is None:
             return ()
         if self.store is not None:
-            self.store.intend(decision, after)
+            self.store.intend(decision.logged(), after)
         return self.devices.put(after.plan.document)
 
     def _told(self, decision: Decision, after: Network | None) -> Decision:
@@ -215,18 +215,19 @@ class Service:
         parts = Parts()
         if self.store is not None:
             try:
-                self.store.keep(decision, after)
+                self.store.keep(decision.logged(), after)
             except FullStoreError:
                 if after is not None and self.devices is not None:
                     self.devices.put(self.network.plan.document)
                 raise
         parts.done("store")
         decision = replace(decision, parts_ms={**decision.parts_ms, **parts.ms})
+        logged = decision.logged()
         if after is not None:
             self.network = after
-        self.decisions.append(decision)
+        self.decisions.append(logged)
         for told in list(self._listeners):
-            told(decision)
+            told(logged)
         return decision
 
 
