@@ -234,7 +234,7 @@ mod tests {
         assert!(program.stays_below(x, &[], 4_100_000) && !program.stays_below(x, &[], 3_900_000));
         // It has to be certain that the solver stops: 4 million is less than a part per million below this one.
         assert_eq!(below(4_000_003), None);
-        assert!(program.stays_below(x, &[], 4_000_003));
+        assert!(program.stays_below(x, &[], 4_000_003) && !program.stays_below(x, &[], 4_000_001));
         assert_eq!(program.size(), 2);
     }
 

@@ -227,6 +227,31 @@ fn scheduled(net: &mut Net, port: usize, stream: u32) {
     });
 }
 
+/// Of two higher streams, one meets the path behind the other: a frame of each may be ahead.
+#[test]
+fn higher_frames_count_where_they_meet_a_path() {
+    let own = i64::from(OCTETS + 20) * 80_000;
+    let mut net = below(6, OCTETS, 50_000_000);
+    let bridges = path_of(&net.plan, 0)[4..7].to_vec();
+    let ends = ["later", "end"].map(|name| net.node(name, 0));
+    net.link(ends[0], bridges[0], RATE, 0);
+    net.link(bridges[2], ends[1], RATE, 0);
+    let path = [&ends[..1], &bridges[..], &ends[1..]].concat();
+    net.stream("other", &path, 6, periodic(50_000_000, 0), frame(OCTETS));
+    assert!(released(&bounds(&net.plan), 0) >= 8 * SENT + 2 * own);
+}
+
+/// Behind a scheduler a higher frame may be ahead again.
+#[test]
+fn higher_frames_count_again_behind_a_scheduler() {
+    let own = i64::from(OCTETS + 20) * 80_000;
+    let mut net = below(6, OCTETS, 50_000_000);
+    let alone = released(&bounds(&net.plan), 0);
+    let port = net.plan.streams[1].route[4].port as usize;
+    scheduled(&mut net, port, 1);
+    assert!(released(&bounds(&net.plan), 0) >= alone + own);
+}
+
 /// Gates, lists that change although they are always open for the class, a node that cuts through, a fault that moves
 /// frames, frames that are interrupted, an ATS scheduler and a transmit buffer cut a path: its parts are added. In one part
 /// the path has 1430.4 us.
