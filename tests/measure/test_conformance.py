@@ -252,7 +252,7 @@ def test_the_manifest_beside_a_capture_says_how_much_slower_it_is(plan: Plan, tm
     moved = own.rename(tmp_path / "moved.pcap")
     told = tsnbench("inspect", moved, *words, run)
     assert told.returncode == 2
-    assert "which was made with --dilate 10; found one outside of its folder" in told.stderr
+    assert "was made with --dilate 10, and this capture is outside of its folder" in told.stderr
     assert tsnbench("inspect", moved, *words, run, "--dilate", "10").returncode == 0
 
 

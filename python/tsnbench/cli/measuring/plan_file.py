@@ -33,8 +33,8 @@ def dilation_of(capture: Path, plan: Path) -> int:
     run = _manifest(plan if plan.is_dir() else plan.parent)
     if run is not None and run[0] != 1:
         raise InputError(
-            f"{capture}: expected a capture of the run of {plan}, which was made with --dilate {run[0]}; "
-            "found one outside of its folder\n"
+            f"{capture}: expected --dilate: the run of {plan} was made with --dilate {run[0]}, and this "
+            "capture is outside of its folder\n"
             f"hint: --dilate {run[0]} if it was captured in that run, or --dilate 1 if it was not"
         )
     return 1
