@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.conform.judge import PREAMBLE, SIGMAS, Error
-from tsnbench.errors import InputError
 from tsnbench.measure.stamps import stamps
+from tsnbench.runs.errors import FolderError
 
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
@@ -64,12 +64,12 @@ def after(error: Error, plan: Plan, folder: Path, nodes: tuple[str, str]) -> Err
         nodes: the device and the tester that stamps.
 
     Raises:
-        InputError: a file with readings cannot be used.
+        FolderError: a file with readings cannot be used.
     """
     try:
         found = stamps(folder)
     except (OSError, ValueError) as problem:
-        raise InputError(f"{folder}: the readings of the clocks cannot be used: {problem}") from problem
+        raise FolderError(f"{folder}: the readings of the clocks cannot be used: {problem}") from problem
     clocks = plan.document.get("clocks")
     if found is None or (clocks is not None and "gptp" not in clocks):
         return error
