@@ -64,7 +64,7 @@ def list_streams(at: At = None, authority: Authority = None, as_json: AsJson = F
     if as_json:
         print_json("cnc-streams", found)
         return
-    columns = ["stream", "client", "from", "to", "kind", "release", "worst case", "margin"]
+    columns = ["stream", "client", "from", "to", "kind", "release", "at most", "from release", "margin"]
     sheet = Sheet("streams", [Column(name, name=place < 4) for place, name in enumerate(columns)])
     for flow in found["streams"]:
         for listener in flow["listeners"]:
@@ -76,6 +76,7 @@ def list_streams(at: At = None, authority: Authority = None, as_json: AsJson = F
                     listener["node"],
                     "scheduled" if flow["scheduled"] else "bounded",
                     _time(flow["offset_ns"]),
+                    _time(listener["upper_ns"]),
                     _time(listener["release_upper_ns"]),
                     _time(listener["margin_ns"]),
                 ]
@@ -150,8 +151,10 @@ def _print_decision(decision: Json) -> None:
     for flow in decision["streams"]:
         for listener in flow["listeners"]:
             release = "" if flow["offset_ns"] is None else f", released at {time(flow['offset_ns'])}"
-            worst = listener["release_upper_ns"]
+            worst = listener["upper_ns"]
             delay = "no bound" if worst is None else f"at most {time(worst)}"
+            if (whole := listener["release_upper_ns"]) not in (None, worst):
+                delay += f", {time(whole)} from the release"
             print_line(f"  {flow['flow']} to {listener['node']}: {delay}{release}")
     for reason in decision["reasons"]:
         where = f"{reason['path']}: " if reason["path"] else ""

@@ -44,8 +44,8 @@ function share(value) {
 function streamRows(flows) {
   return flows.flatMap((flow) => flow.listeners.map((end) => row([
     flow.flow, flow.client || "scenario", flow.talker, end.node, flow.scheduled ? "scheduled" : "bounded",
-    time(flow.offset_ns), time(end.release_upper_ns), time(end.margin_ns),
-  ], [5, 6, 7])));
+    time(flow.offset_ns), time(end.upper_ns), time(end.release_upper_ns), time(end.margin_ns),
+  ], [5, 6, 7, 8])));
 }
 
 function linkRows(links) {
