@@ -22,7 +22,7 @@ GUESSED_BPS = 1_000_000_000
 _CREDIT = ("hicredit", "locredit")
 
 
-class FoundTooLittle(InputError):
+class FoundTooLittleError(InputError):
     """What was found is no network that a scenario can have."""
 
 
@@ -54,7 +54,7 @@ def text(found: Found) -> str:
     """The text of the scenario.
 
     Raises:
-        FoundTooLittle: there are no two end stations with a path between them, so there can be no stream.
+        FoundTooLittleError: there are no two end stations with a path between them, so there can be no stream.
     """
     written = _Written()
     nodes = [
@@ -268,7 +268,7 @@ def _streams(found: Found, bridges: set[str]) -> Iterator[str]:
         keys = {"from": pair[0], "to": pair[1], "vlan": vid or "none", "period": "100 ms", "frame": "64 B"}
         yield f"  {name}: {flow(keys)}"
     if not made:
-        raise FoundTooLittle(
+        raise FoundTooLittleError(
             "found no two end stations with a path between them, and a scenario needs a stream\n"
             "hint: name all hosts and their interfaces in the lab; a port needs a link to be found"
         )
