@@ -54,7 +54,7 @@ def text(found: Found) -> str:
     """The text of the scenario.
 
     Raises:
-        FoundTooLittleError: there are no two end stations with a path between them, so there can be no stream.
+        FoundTooLittleError: no two end stations have a path between them, so there can be no stream.
     """
     written = _Written()
     nodes = [
