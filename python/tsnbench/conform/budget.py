@@ -69,7 +69,7 @@ def after(error: Error, plan: Plan, folder: Path, nodes: tuple[str, str]) -> Err
     try:
         found = stamps(folder)
     except (OSError, ValueError) as problem:
-        raise FolderError(f"{folder}: the readings of the clocks cannot be used: {problem}") from problem
+        raise FolderError(folder, f"the readings of the clocks cannot be used: {problem}") from problem
     clocks = plan.document.get("clocks")
     if found is None or (clocks is not None and "gptp" not in clocks):
         return error
