@@ -95,7 +95,7 @@ def conform(
     as_json: Annotated[bool, json_of("The results")] = False,
     progress: How = "bar",
 ) -> None:
-    """Test whether one device does what a scenario says, and how exactly that can be seen.
+    """Test whether one device does what a scenario says.
 
     Exit code 0: every test that was decided passed; 1: a test failed; 3: none could be decided.
     """

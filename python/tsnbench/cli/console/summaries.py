@@ -30,10 +30,10 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "reproduce": "Run the scenarios of a paper's figure beside its printed numbers.",
     },
     "Devices and labs": {
-        "conform": "Test whether one device does what a scenario says, and how exactly that can be seen.",
-        "prove": "Tell whether the gate control list of a host's port is on, and which layer lost it.",
+        "conform": "Test whether one device does what a scenario says.",
+        "prove": "Tell whether a port's gate list is on, and which layer lost it.",
         "doctor": "Report what this machine, a host or a lab supports.",
-        "discover": "Print a scenario of what runs in a lab: nodes, wires, queues, gates.",
+        "discover": "Print a scenario of what runs in a lab: wires, queues, gates.",
         "diff": "Compare the running state of hosts with a Plan.",
         "deploy": "Configure running devices by NETCONF: all or none.",
         "send": "Send streams on an interface, on time. Needs root.",

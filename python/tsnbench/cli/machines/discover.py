@@ -17,7 +17,7 @@ def discover(
     hosts: Annotated[Path, option("FILE", "The lab (lab.yaml): hosts with their interfaces.")],
     no_probes: Annotated[bool, flag("--no-probes", "Send no frames: only LLDP finds wires.")] = False,
 ) -> None:
-    """Print a scenario of what runs in a lab: nodes, wires, queues, gates.
+    """Print a scenario of what runs in a lab: wires, queues, gates.
 
     Wires come from the neighbours that hosts know by LLDP, and from one probe frame of each other port. What
     could not be read is a comment. Nothing is changed.

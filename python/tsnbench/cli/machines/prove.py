@@ -47,7 +47,7 @@ def prove(
     stamps: Annotated[str, setting("TIME", "Greatest error of a stamp of the capture.")] = "1us",
     as_json: Annotated[bool, json_of("The layers")] = False,
 ) -> None:
-    """Tell whether the gate control list of a host's port is on, and which layer lost it.
+    """Tell whether a port's gate list is on, and which layer lost it.
 
     Nothing is changed. Exit code 0: no layer lost it; 1: a layer did; 3: the host did not answer.
     """
