@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.deploy import Access, Target, deploy
+from tsnbench.deploy import Access, Outcome, Target, deploy
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
@@ -37,14 +37,7 @@ class NetconfDevices:
             BackendError: a device did not take it; all have their earlier configuration, or the text names
                 those that have not, and the record. InputError: a device gives no access.
         """
-        done = deploy(
-            document,
-            list(self.where),
-            self.access,
-            self.folder / "deploy.json",
-            interfaces=self.interfaces,
-            partial=self.partial,
-        )
+        done = self._deploy(document)
         if done.record is not None:
             # The earlier Plan is in the store.
             done.record.unlink(missing_ok=True)
@@ -57,13 +50,16 @@ class NetconfDevices:
         Raises:
             BackendError: a device cannot be read. InputError: it gives no access.
         """
-        found = deploy(
+        found = self._deploy(document, dry_run=True)
+        return [f"{node}: {line}" for node, lines in found.changes.items() for line in lines]
+
+    def _deploy(self, document: PlanDocument, *, dry_run: bool = False) -> Outcome:
+        return deploy(
             document,
             list(self.where),
             self.access,
             self.folder / "deploy.json",
             interfaces=self.interfaces,
             partial=self.partial,
-            dry_run=True,
+            dry_run=dry_run,
         )
-        return [f"{node}: {line}" for node, lines in found.changes.items() for line in lines]
