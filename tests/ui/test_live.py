@@ -101,27 +101,47 @@ def test_a_plan_that_takes_too_long_ends_and_the_next_text_is_planned(tmp_path: 
         worker.close()
 
 
-def test_an_older_text_is_dropped_and_a_check_does_not_wait(server: Server) -> None:
+def test_a_check_does_not_wait_for_a_plan(server: Server) -> None:
     # Planning it takes as long as planning may take, however fast this machine is.
     large = (SCENARIOS / "bench/thousand.yaml").read_text().replace("count: 500", "count: 5000")
     (server.folder / "large.yaml").write_text(large)
-    ended: dict[str, int] = {}
-
-    def ask(name: str, path: str, text: str) -> None:
-        ended[name] = server.ask("POST", path, text.encode())[0]
-
-    threads = [threading.Thread(target=ask, args=("first", "/api/live/large.yaml", large))]
-    threads[0].start()
+    planned: list[int] = []
+    thread = threading.Thread(
+        target=lambda: planned.append(server.ask("POST", "/api/live/large.yaml", large.encode())[0])
+    )
+    thread.start()
     server.ask("POST", "/api/check/two.yaml", SCENARIO.encode())
-    assert ended == {}
-    for name in ("second", "third"):
-        threads.append(threading.Thread(target=ask, args=(name, "/api/live/two.yaml", SCENARIO)))
-        threads[-1].start()
-        server.ask("GET", "/api/folder")
-    for thread in threads:
-        thread.join()
-    assert ended == {"first": 200, "second": 204, "third": 200}
+    assert planned == []
+    thread.join()
+    assert planned == [200]
     (server.folder / "large.yaml").unlink()
+
+
+def test_an_older_text_is_dropped_and_that_of_another_file_is_not() -> None:
+    worker = Worker()
+    answers: dict[str, bytes | None] = {}
+
+    def ask(name: str, file: str) -> threading.Thread:
+        """A question that waits for the process when this returns."""
+        waiting = dict(worker._newest)
+        thread = threading.Thread(target=lambda: answers.update({name: worker.ask(SCENARIO, file)}))
+        thread.start()
+        while worker._newest == waiting:
+            thread.join(0.001)
+        return thread
+
+    try:
+        # Another text is planned for as long as the process is held.
+        with worker._busy:
+            threads = [ask("other", "x.yaml"), ask("older", "y.yaml"), ask("newer", "y.yaml")]
+            assert answers == {}
+        for thread in threads:
+            thread.join()
+    finally:
+        worker.close()
+    assert answers["older"] is None
+    assert json.loads(answers["newer"] or b"")["reason"] == ""
+    assert answers["other"] == answers["newer"]
 
 
 def bars(page: Page) -> list[str | None]:
