@@ -104,10 +104,6 @@ impl Network<'_> {
         let own = |hop: usize| (self.hops[hop].port, self.hops[hop].class);
         let (mut before, mut at) = (Vec::new(), path[0]);
         while let Some(parent) = self.hops[at].only_parent().filter(|parent| self.goes_on(*parent, at)) {
-            // Merging paths may form a cycle.
-            if before.len() > self.hops.len() {
-                break;
-            }
             before.push(own(parent));
             at = parent;
         }

@@ -400,6 +400,19 @@ mod tests {
         }
     }
 
+    /// A frame that nothing of its classes delays may be late by 4 ps for `missing`, and by 4 ps until it is in the next
+    /// queue: a burst counts twice where two ports have more than that.
+    #[test]
+    fn a_burst_counts_twice_if_frames_wait_at_two_ports() {
+        let twice = |delays: &[Data]| line(&[20; 2], &[]).counts_twice(delays);
+        assert!(twice(&[9, 5]) && !twice(&[8, 5]) && !twice(&[9, 4]));
+        // Ports before the path have the delay of the slowest frame, 22 ps, or none.
+        let mut tree = line(&[20; 2], &[]);
+        assert!(tree.counts_twice(&[]));
+        tree.ports[0].together = Some((1_000, 18_000));
+        assert!(!tree.counts_twice(&[]) && tree.counts_twice(&[23, 5]));
+    }
+
     /// Two links bring flows with the same ports, which count together; only the limit of a link within the tree is left.
     #[test]
     fn flows_of_several_links_are_joined() {
