@@ -71,9 +71,9 @@ def differences(
     """
     network = Network(plan)
     macs = {
-        network.ports[number]["mac"]: running.mac
+        network.ports[number]["mac"]: "" if running is None else running.mac
         for number, (host, name) in _places(network, mapped).items()
-        if (running := _port(asked, host, name)) is not None
+        if (running := _port(asked, host, name)) is not None or host in inventory.hosts
     }
     found: list[Difference] = []
     for node, own in enumerate(network.nodes):
@@ -351,7 +351,8 @@ def _tables(
     for row in network.forwarding(node)[0]:
         mac, vid = macs.get(row.destination_mac, row.destination_mac), row.vid or 1
         table = state.groups if row.group else state.addresses
-        if table is None:
+        if table is None or not mac:
+            # Not read, which is told of the host of the table or of that of the address.
             continue
         # A bridge of the kernel has one port per address.
         ports = [names[port] for port in (row.ports if row.group else row.ports[:1])]

@@ -75,6 +75,11 @@ def unsynchronised(
     ]
 
 
+def one_reading(agent: Agent) -> Step:
+    """Asks the ptp4l of a host once; :func:`tsnbench.hosts.clocks.sync.read` reads the answer."""
+    return Step((agent.path(PROGRAM), "sync", "--socket", SOCKET, "--count", "1"), may_fail=True)
+
+
 class Synchronisation:
     """The clocks of one lab."""
 
@@ -209,8 +214,7 @@ class Synchronisation:
         If hosts share a kernel and so its clock (``shared``), that clock is not adjusted. ``utc_offset_s`` is
         TAI - UTC in the host's kernel.
         """
-        probe = Step((agent.path(PROGRAM), "sync", "--socket", SOCKET, "--count", "1"), may_fail=True)
-        told = agent.steps([probe])[0]
+        told = agent.steps([one_reading(agent)])[0]
         reading = read(agent.name, told.out.strip())
         if reading is not None and "error" not in reading.told:
             return SOCKET

@@ -77,8 +77,13 @@ def look(agent: Agent, interfaces: Sequence[str]) -> HostState:
     Raises:
         BackendError: the host does not answer.
     """
-    (done,) = agent.steps([Step(("sh", "-c", _LOOK, "sh", *interfaces), may_fail=True)])
+    (done,) = agent.steps([step(interfaces)])
     return read(done.out)
+
+
+def step(interfaces: Sequence[str]) -> Step:
+    """The question for :func:`read`."""
+    return Step(("sh", "-c", _LOOK, "sh", *interfaces), may_fail=True)
 
 
 def read(said: str) -> HostState:
