@@ -42,6 +42,7 @@ __all__ = [
     "pandas",
     "paramiko",
     "polars",
+    "prometheus_client",
     "rich",
     "ruamel_yaml",
     "salib_analyze",
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
     import pandas
     import paramiko
     import polars
+    import prometheus_client
     import rich.box
     import rich.console
     import rich.measure
@@ -128,6 +130,7 @@ else:
     pandas = Lazy("pandas")
     paramiko = Lazy("paramiko")
     polars = Lazy("polars")
+    prometheus_client = Lazy("prometheus_client")
     rich = Lazy("rich")
     ruamel_yaml = Lazy("ruamel.yaml")
     salib_analyze = Lazy("SALib.analyze")

@@ -16,8 +16,8 @@ pytest.importorskip("uvicorn", reason="needs uvicorn (pip install 'tsnbench[ui]'
 
 from cnc.cell import BOUNDED, GREEDY, SCENARIO, SCHEDULED, TIGHT, Served, serving
 from support.commands import tsnbench
+from tsnbench.cli.console.listening import address_of
 from tsnbench.cnc.server.clients import MOST_A_SECOND, read_clients
-from tsnbench.cnc.server.server import address_of
 from tsnbench.errors import InputError
 
 TOKENS = """
@@ -234,7 +234,7 @@ def test_a_client_may_ask_only_so_often(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["1.2.3.4", "example.org:80", ":99999", "[::1]", "1.2.3.4:x", ""])
 def test_other_addresses_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="--listen: expected ADDRESS:PORT"):
-        address_of(text)
+        address_of(text, "127.0.0.1:8443")
 
 
 def test_other_machines_are_answered_only_with_tokens_and_tls(tmp_path: Path) -> None:

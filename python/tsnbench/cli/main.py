@@ -44,6 +44,7 @@ COMMANDS = {
     "doctor": "machines.doctor",
     "discover": "machines.discover",
     "diff": "machines.diff",
+    "watch": "machines.watch",
     "deploy": "machines.deploy",
     "send": "live.send",
     "receive": "live.receive",

@@ -78,6 +78,8 @@ class WatchedHosts:
         tell: Callable[[Change], None],
     ) -> None:
         self.names = tuple(name for name in inventory.hosts if mapped.node(name) is not None)
+        self.machines = mapped.machines
+        """By node of the Plan, its machine."""
         self._plan, self._inventory, self._mapped = plan, inventory, mapped
         self._every_s, self._tell = every_s, tell
         self._interfaces = {

@@ -7,11 +7,12 @@ different times, and frames are on their way. So each sent frame counts in one w
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -93,13 +94,23 @@ class _File:
         self.capture = GrowingCapture(path)
         self.pieces: deque[Piece] = deque(maxlen=3)
         self._generation = 0
+        self._waiting: Piece | None = None
+        """What was read and belongs to no round yet."""
 
     def take(self) -> None:
+        """Reads what was added to the file."""
         piece = self.capture.take()
         if self.capture.generation != self._generation:
             self._generation = self.capture.generation
             self.pieces.clear()
-        self.pieces.append(piece)
+            self._waiting = None
+        before = self._waiting
+        self._waiting = piece if before is None or not before.head else replace(before, end=piece.end)
+
+    def end_round(self) -> None:
+        """What was read is a round."""
+        self.pieces.append(self._waiting or Piece(b"", 0, 0))
+        self._waiting = None
 
     def write(self, first: int, last: int, into: Path, empty: bool) -> bool:
         """Writes the records of the rounds from ``first`` to ``last``; False if there are none.
@@ -135,6 +146,9 @@ class CapturedStreams:
         rx: Sequence[Path],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.lock = threading.Lock()
+        """Held while figures change: who reads them takes it."""
+        self.has_delays = bool(tx)
         self.streams: dict[str, StreamFigures] = {}
         self.whole = StreamFigures("")
         """All streams together."""
@@ -154,20 +168,29 @@ class CapturedStreams:
 
     def round(self) -> None:
         """Reads what was added to the files, and measures the window that is complete with it."""
-        self.failures = {}
+        failures: dict[Path, str] = {}
         for one in (*self._tx, *self._rx):
             try:
                 one.take()
             except (OSError, InputError) as error:
-                self.failures[one.capture.path] = one_line(_why(error))
-                one.pieces.append(Piece(b"", 0, 0))
-        self._read_at.append(self._clock())
+                failures[one.capture.path] = one_line(_why(error))
+        if not failures:
+            # A round ends only with all files: frames are not lost because one file cannot be read.
+            for one in (*self._tx, *self._rx):
+                one.end_round()
+            self._read_at.append(self._clock())
+            failures = self._measured()
+        with self.lock:
+            self.failures = failures
+
+    def _measured(self) -> dict[Path, str]:
+        """Measures a window; returns why that failed."""
         with TemporaryDirectory(prefix="tsnbench-watch-") as scratch:
             try:
                 self._both_ends(Path(scratch)) if self._tx else self._one_end(Path(scratch))
             except (OSError, InputError, BackendError) as error:
-                for one in (*self._tx, *self._rx):
-                    self.failures.setdefault(one.capture.path, one_line(_why(error)))
+                return dict.fromkeys(self.files, one_line(_why(error)))
+        return {}
 
     def age_s(self, one: StreamFigures) -> float | None:
         """Seconds since the last arrival of a stream; None before the first."""
@@ -178,7 +201,7 @@ class CapturedStreams:
 
     def _both_ends(self, scratch: Path) -> None:
         sent = _written(self._tx, 1, 1, scratch / "tx")
-        if sent and not self.failures:
+        if sent:
             # A capture without a record that its header alone makes is one in which nothing arrived.
             self._measure(sent, _written(self._rx, 2, 0, scratch / "rx", empty=True), scratch)
 
@@ -191,8 +214,19 @@ class CapturedStreams:
         table = scratch / "frames.parquet"
         with suppress(NoSharedFrameError):  # every frame of the window was lost, and the table is complete
             measure_captures(sent, arrived, frames=table)
-        names = [self._named(one["stream"]) for one in foreign.parquet_note(table, _PATHS)]
+        names = [one["stream"] for one in foreign.parquet_note(table, _PATHS)]
         frames = foreign.read_parquet(table)
+        with self.lock:
+            self._take(frames, names)
+
+    def _take(self, frames: pl.DataFrame, numbered: Sequence[str]) -> None:
+        """Adds the frames of a window.
+
+        Args:
+            frames: one row for each frame.
+            numbered: by path, the name that the frames say.
+        """
+        names = [self._named(one) for one in numbered]
         limits = [None if one is None else one.limit_ns for one in names]
         frames = frames.with_columns(
             limit=pl.Series(limits, dtype=pl.Int64).gather(frames["path"]),

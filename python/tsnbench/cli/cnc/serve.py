@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+from tsnbench.cli.console.listening import address_of
 from tsnbench.cli.console.options import ScenarioFile, flag, option, setting
 from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
 from tsnbench.cli.machines.deploy import Devices, KnownHosts, Partial
@@ -78,7 +79,7 @@ def serve(
             raise
         fail(Exit.INPUT_WRONG, f"cnc: needs {error.name}\nhint: python -m pip install 'tsnbench[ui]'")
     with user_errors():
-        host, port = cnc_server.address_of(listen)
+        host, port = address_of(listen, "127.0.0.1:8443")
         clients = read_clients(tokens) if tokens else Clients()
         if (certificate is None) != (tls_key is None) or (authority and not certificate):
             raise InputError("--tls-certificate: expected with --tls-key, and both for --tls-clients")

@@ -35,6 +35,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "doctor": "Report what this machine, a host or a lab supports.",
         "discover": "Print a scenario of what runs in a lab: wires, queues, gates.",
         "diff": "Compare the running state of hosts with a Plan.",
+        "watch": "Watch a running network, and serve what is found to Prometheus.",
         "deploy": "Configure running devices by NETCONF: all or none.",
         "send": "Send streams on an interface, on time. Needs root.",
         "receive": "Count received frames per stream. Needs root.",
