@@ -235,6 +235,7 @@ packages:
 	@sh .ci/packages git pgrep:procps tshark yanglint:libyang2-tools netconfd cpio ssh:openssh-client $(GUEST_PACKAGES)
 	@sh .ci/unpacked $(VENV)/unpacked openssh-server libwrap0
 	@sh .ci/unpacked $(VENV)/unpacked-lldpd lldpd libevent-2.1-7 libbsd0 libcap2 libsnmp40 libxml2 libsensors5 libseccomp2 libpci3 libwrap0
+	@sh .ci/unpacked $(VENV)/unpacked-prometheus prometheus
 	@sh .ci/unpacked $(VENV)/unpacked-slurm slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libmunge2 libhwloc15
 
 clean:

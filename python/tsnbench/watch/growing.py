@@ -22,6 +22,7 @@ _LONGEST = 1 << 22
 """Longest record in octets; a longer one shows that the file is damaged."""
 _COPIED = 1 << 20
 _CHUNK = 2 * _LONGEST
+_BEGIN = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class GrowingCapture:
         self.generation = 0
         """How often the file was replaced or made shorter, and was begun anew."""
         self._identity: tuple[int, int] | None = None
+        self._begun = b""
+        """The first octets; a file that has others was begun anew, also if it has the same inode."""
         self._order = ""
         self._is_ng = False
         self._head = b""
@@ -57,10 +60,14 @@ class GrowingCapture:
         foreign.regular(self.path)
         with self.path.open("rb") as file:
             found = os.fstat(file.fileno())
-            if self._identity != (found.st_dev, found.st_ino) or found.st_size < self._at:
+            identity, begun = (found.st_dev, found.st_ino), file.read(_BEGIN)
+            is_same = identity == self._identity and begun.startswith(self._begun)
+            if not is_same or found.st_size < self._at:
                 self.generation += self._identity is not None
-                self._identity, self._at, self._head = (found.st_dev, found.st_ino), 0, b""
+                self._identity, self._at, self._head = identity, 0, b""
+            self._begun = begun
             if not self._head:
+                file.seek(0)
                 self._at = self._begin(file.read(_LONGEST))
             head, begin = self._head, self._at
             while head:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench.discover import running
 from tsnbench.discover.asking import Asked, agents
 from tsnbench.discover.differences import Difference, differences
-from tsnbench.errors import BackendError
+from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts.clocks import sync
 from tsnbench.hosts.clocks.sync import Reading
 from tsnbench.hosts.clocks.synchronisation import one_reading
@@ -30,6 +30,8 @@ LIMIT_MS = 5_000
 STALE_ROUNDS = 2
 STALE_S = 3.0
 """A host is away whose last reading is older than :data:`STALE_ROUNDS` rounds and this time."""
+AGAIN_S = 1.0
+"""The least time between two attempts to reach a host."""
 END_S = 5.0
 """How long the end waits for a host that does not answer."""
 
@@ -90,6 +92,8 @@ class WatchedHosts:
         self._over = threading.Event()
         self._readings: dict[str, tuple[HostReading, float]] = {}
         """By host, its last reading, and when it was read (``time.monotonic``)."""
+        self._last: dict[str, RunningHost] = {}
+        """By host, its state when it was read last."""
         self._away: dict[str, str] = dict.fromkeys(self.names, NOT_YET)
         self._found: list[Difference] = []
         self._threads = [
@@ -98,7 +102,12 @@ class WatchedHosts:
         ]
 
     def begin(self) -> None:
-        """Begins to read all hosts."""
+        """Begins to read all hosts.
+
+        Raises:
+            BackendError: the live program is missing on this machine.
+        """
+        agents(self._inventory, ())
         for thread in self._threads:
             thread.start()
 
@@ -128,27 +137,23 @@ class WatchedHosts:
         with self._lock:
             return list(self._found)
 
-    def is_complete(self) -> bool:
-        """Whether each host was read, or has not answered."""
-        with self._lock:
-            return NOT_YET not in self._away.values()
-
     def _keep_reading(self, name: str) -> None:
         agent: Agent | None = None
         kernel = ""
         while not self._over.is_set():
-            began = time.monotonic()
+            began, pause_s = time.monotonic(), self._every_s
             try:
                 if agent is None:
                     (agent,) = agents(self._inventory, [name])
                     kernel = agent.open().kernel
                 self._take(name, self._read(agent, kernel), "")
-            except BackendError as error:
+            except (BackendError, InputError) as error:
+                pause_s = max(pause_s, AGAIN_S)
                 if agent is not None:
                     agent.restore()
                     agent = None
                 self._take(name, None, str(error).removeprefix(f"{name}: "))
-            self._over.wait(max(0.0, began + self._every_s - time.monotonic()))
+            self._over.wait(max(0.0, began + pause_s - time.monotonic()))
         if agent is not None:
             agent.restore()
 
@@ -175,6 +180,7 @@ class WatchedHosts:
                     self._tell(Change(time.time(), name, f"{name}: away: {'; '.join(why.splitlines())}"))
             else:
                 self._readings[name] = reading, time.monotonic()
+                self._last[name] = reading.state
                 if was_away != NOT_YET and was_away:
                     self._tell(Change(reading.unix_s, name, f"{name}: answers again"))
             is_new = reading is None or before is None or before[0].state != reading.state
@@ -184,7 +190,8 @@ class WatchedHosts:
     def _compare(self) -> None:
         """Compares the hosts that are there with the Plan, and tells what is other than before."""
         asked: dict[str, Asked] = {name: (None, why) for name, why in self._away.items()}
-        asked |= {name: (one.state, "") for name, (one, _) in self._readings.items()}
+        # Of a host that is away, the addresses count as they were: tables of bridges have them.
+        asked |= {name: (state, "") for name, state in self._last.items()}
         every = differences(self._plan, self._inventory, self._mapped, asked)
         before, self._found = self._found, [one for one in every if one.host in self._readings]
         for change in changes(before, self._found, self._readings):

@@ -102,7 +102,7 @@ METRICS = {
     ),
 }
 """All metrics by name."""
-_VALUES = re.compile(r" ?\b(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|\d+(?:[.]\d+)*)\b| 0 to 7")
+_VALUES = re.compile(r" 0 to 7| ?\b(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|\d+(?:[.]\d+)*)\b")
 """What of a setting's name is not its kind: addresses, VLANs, classes."""
 
 

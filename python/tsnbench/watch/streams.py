@@ -314,4 +314,6 @@ def _written(files: Sequence[_File], first: int, last: int, into: Path, empty: b
 
 
 def _why(error: Exception) -> str:
-    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+    if isinstance(error, InputError | BackendError):
+        return str(error)
+    return getattr(error, "strerror", None) or str(error)

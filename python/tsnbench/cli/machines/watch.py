@@ -71,10 +71,10 @@ def watch(
     Nothing is changed on hosts. Ctrl-C ends it.
     """
     with user_errors():
-        if hosts is None and not rx:
-            raise InputError("watch: expected --hosts, --rx or both, found none")
         if tx and not rx:
             raise InputError("--tx: expected with --rx, the captures at listeners")
+        if hosts is None and not rx:
+            raise InputError("watch: expected --hosts, --rx or both, found none")
         address = address_of(listen, "127.0.0.1:9100")
         every_ns = duration_ns("--every", every)
         if every_ns < LEAST_EVERY_NS:
