@@ -106,14 +106,17 @@ def asked(port: str, query: str) -> list[dict[str, dict[str, str]]]:
     return found
 
 
-def told_port(process: subprocess.Popen[str], pattern: str) -> str:
-    """The port that a program tells on stderr."""
+def told_port(process: subprocess.Popen[str], pattern: str, ready: str = "") -> str:
+    """The port that a program tells on stderr, once it also tells that it is ready."""
     assert process.stderr is not None
+    port = ""
     for line in process.stderr:
         if found := re.search(pattern, line):
+            port = found[1]
+        if port and ready in line:
             # What the program tells later must not fill the pipe.
             threading.Thread(target=process.stderr.read, daemon=True).start()
-            return found[1]
+            return port
     raise AssertionError(f"{process.args!r} has ended")
 
 
@@ -135,7 +138,7 @@ def test_prometheus_scrapes_and_warns(rig: Rig, unchanged: None, tmp_path: Path)
             own += ["--storage.tsdb.path=data"]
             with subprocess.Popen(own, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
                 try:
-                    at = told_port(server, r"address=127\.0\.0\.1:(\d+)")
+                    at = told_port(server, r'"Listening on" address=127\.0\.0\.1:(\d+)', "Server is ready")
                     alert = 'ALERTS{alertname="TsnbenchSettingDifferent",host="a",setting="link"}'
                     until = time.monotonic() + WITHIN_S
                     while not asked(at, alert) and time.monotonic() < until:

@@ -261,7 +261,7 @@ def test_changes_are_what_is_other_than_before():
         (("--tx", "a.pcap"), "--tx: expected with --rx"),
         (("--rx", "a.pcap", "--listen", "example.org:1"), "--listen: expected ADDRESS:PORT"),
         (("--rx", "a.pcap", "--listen", "203.0.113.1:9100"), "--listen 203.0.113.1:9100: Cannot assign"),
-        (("--rx", "a.pcap", "--every", "1ms"), "--every: expected at least 100ms"),
+        (("--rx", "a.pcap", "--interval", "1ms"), "--interval: expected at least 100ms"),
     ],
 )
 def test_options_that_cannot_be(tmp_path, words, said):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -44,7 +44,7 @@ Arrived = Annotated[
     list[Path] | None, option("FILE", "Capture at a listener, which may grow; may be repeated.", "--rx")
 ]
 Listen = Annotated[str, setting("ADDRESS:PORT", "Where Prometheus asks; port 0 takes a free one.")]
-Every = Annotated[str, setting("TIME", "Time between two readings.")]
+Interval = Annotated[str, setting("TIME", "Time between two readings.")]
 Most = Annotated[
     int,
     setting("NUMBER", "Streams with metrics of their own: those with the least margin.", min=0, max=10_000),
@@ -57,7 +57,7 @@ def watch(
     tx: Sent = None,
     rx: Arrived = None,
     listen: Listen = "127.0.0.1:9100",
-    every: Every = "2s",
+    interval: Interval = "2s",
     streams: Most = 20,
     only: Annotated[list[str] | None, option("PARAMETER=VALUE", "Of a sweep, this run: hops=3.")] = None,
     place: Annotated[list[str] | None, setting("NODE=MACHINE", "The machine of a node.", "--map")] = None,
@@ -76,9 +76,9 @@ def watch(
         if hosts is None and not rx:
             raise InputError("watch: expected --hosts, --rx or both, found none")
         address = address_of(listen, "127.0.0.1:9100")
-        every_ns = duration_ns("--every", every)
+        every_ns = duration_ns("--interval", interval)
         if every_ns < LEAST_EVERY_NS:
-            raise InputError(f"--every: expected at least 100ms, found {every}")
+            raise InputError(f"--interval: expected at least 100ms, found {interval}")
         _load()
         plan = make_plan(selected(load_variants(file), only or [])[0])
         document = dilated(plan.document, dilate)
@@ -148,11 +148,7 @@ def _watch(
             began = time.monotonic()
             if captured is not None:
                 captured.round()
-                for path, why in captured.failures.items():
-                    if failures.get(path) != why:
-                        tell(Change(time.time(), "", f"{path}: not read: {why}"))
-                for path in failures.keys() - captured.failures.keys():
-                    tell(Change(time.time(), "", f"{path}: read again"))
+                _tell_of_files(failures, captured.failures, tell)
                 failures = dict(captured.failures)
             if hosts is not None:
                 hosts.check()
@@ -160,6 +156,17 @@ def _watch(
     finally:
         if hosts is not None:
             hosts.end()
+
+
+def _tell_of_files(
+    before: Mapping[Path, str], after: Mapping[Path, str], tell: Callable[[Change], None]
+) -> None:
+    """Tells which files cannot be read any more, and which can again."""
+    for path, why in after.items():
+        if before.get(path) != why:
+            tell(Change(time.time(), "", f"{path}: not read: {why}"))
+    for path in before.keys() - after.keys():
+        tell(Change(time.time(), "", f"{path}: read again"))
 
 
 def _printed(change: Change) -> None:
