@@ -185,6 +185,13 @@ def test_other_and_damaged_files_are_named(run, tmp_path, octets):
     assert streams.streams == {}
 
 
+@pytest.mark.parametrize(("cost_s", "pause_s"), [(0.001, 2), (0.05, 5), (9, 30)])
+def test_rounds_become_longer_until_they_take_one_percent(run, tmp_path, cost_s, pause_s):
+    streams = watched(run, tmp_path)
+    streams.cost_s = cost_s
+    assert streams.pause_s(2) == pause_s
+
+
 def test_streams_with_the_least_margin_come_first():
     made = [
         StreamFigures("free", None, most_ns=900),

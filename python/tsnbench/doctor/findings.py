@@ -112,6 +112,13 @@ def _module(room: str, name: str) -> str:
     return f"{what}, or --on vm" if what.startswith("modprobe") else f"{what}, as --on vm has"
 
 
+_OPTIONAL = {
+    "lldpcli": ("lldpd", "discover finds wires by probes alone"),
+    "prometheus": ("prometheus", "it stores the metrics of watch, here or on another machine"),
+}
+"""Programs that no run needs: the package, and what they are for."""
+
+
 def _tools(host: Host) -> Iterator[Finding]:
     version = re.search(r"iproute2-\S+", host.said("ip", "-V"))
     words = version[0].rstrip(",") if version else "not there"
@@ -122,6 +129,9 @@ def _tools(host: Host) -> Iterator[Finding]:
             there = host.has(program)
             words = "there" if there else "not there"
             yield _either("tools", program, there, words, f"apt-get install {package}", MISSING)
+    for program, (package, use) in _OPTIONAL.items():
+        words = "there" if host.has(program) else f"not there ({use})"
+        yield _either("tools", program, host.has(program), words, f"apt-get install {package}")
 
 
 def _interfaces(host: Host) -> Iterator[Finding]:

@@ -11,7 +11,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,8 +21,7 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.exports.scenario_text import one_line
 from tsnbench.libraries import numpy as np
 from tsnbench.libraries import polars as pl
-from tsnbench.measure import measure_captures
-from tsnbench.measure.captures.both_ends import NoSharedFrameError
+from tsnbench.measure.captures.both_ends import frames_of_captures
 from tsnbench.watch.growing import GrowingCapture, Piece
 
 if TYPE_CHECKING:
@@ -31,6 +29,8 @@ if TYPE_CHECKING:
 
 BOUNDS_NS = (*(step * 10**power for power in range(3, 9) for step in (1, 2, 5)), 10**9)
 """Upper bounds of the buckets of delays: 1 us to 1 s."""
+SHARE, LONGEST_S = 0.01, 30.0
+"""The share of one processor that rounds may take, and the longest pause for that."""
 _PATHS = "tsnbench.paths"
 _PAYLOAD = "tsnbench/"
 """Begin of the name of a stream whose frames have tsnbench's test payload; the rest is its number."""
@@ -161,13 +161,25 @@ class CapturedStreams:
         self._tx, self._rx = ([_File(path) for path in paths] for paths in (tx, rx))
         self._clock = clock
         self._read_at: deque[float] = deque(maxlen=3)
+        self.cost_s = 0.0
+        """Processor time of the last round."""
         self._newest = (0, 0.0)
         """The newest stamp of any frame, and when it was read."""
         self._expected: dict[str, int] = {}
         """By stream, the number after the highest one; without captures at talkers."""
 
+    def pause_s(self, interval_s: float) -> float:
+        """Time from the begin of the last round to that of the next one: so long that rounds take
+        :data:`SHARE` of one processor, and not longer than :data:`LONGEST_S` for that."""
+        return max(interval_s, min(LONGEST_S, self.cost_s / SHARE))
+
     def round(self) -> None:
         """Reads what was added to the files, and measures the window that is complete with it."""
+        began = time.process_time()
+        self._round()
+        self.cost_s = time.process_time() - began
+
+    def _round(self) -> None:
         failures: dict[Path, str] = {}
         for one in (*self._tx, *self._rx):
             try:
@@ -212,8 +224,7 @@ class CapturedStreams:
 
     def _measure(self, sent: Sequence[Path], arrived: Sequence[Path], scratch: Path) -> None:
         table = scratch / "frames.parquet"
-        with suppress(NoSharedFrameError):  # every frame of the window was lost, and the table is complete
-            measure_captures(sent, arrived, frames=table)
+        frames_of_captures(sent, arrived, table)
         names = [one["stream"] for one in foreign.parquet_note(table, _PATHS)]
         frames = foreign.read_parquet(table)
         with self.lock:
@@ -230,6 +241,9 @@ class CapturedStreams:
         limits = [None if one is None else one.limit_ns for one in names]
         frames = frames.with_columns(
             limit=pl.Series(limits, dtype=pl.Int64).gather(frames["path"]),
+            expected=pl.Series(
+                [None if one is None else self._expected.get(one.name) for one in names], dtype=pl.UInt64
+            ).gather(frames["path"]),
             mine=pl.Series([one is not None for one in names], dtype=pl.Boolean).gather(frames["path"]),
         ).filter(pl.col("mine"))
         if not len(frames):
@@ -267,7 +281,9 @@ class CapturedStreams:
             sum_ns=pl.col("delay_ns").sum(),
             most_ns=pl.col("delay_ns").max(),
             last_ns=pl.col("t_rx_ns").max(),
-            numbers=pl.struct(least=pl.col("seq").min(), most=pl.col("seq").max()),
+            least=pl.col("seq").min(),
+            most=pl.col("seq").max(),
+            behind=(pl.col("seq") >= pl.col("expected")).sum(),
         )
         for row in rows.iter_rows(named=True):
             one = names[row["path"]]
@@ -278,8 +294,7 @@ class CapturedStreams:
                 found.late, found.delays, found.sum_ns = row["late"], row["delays"], row["sum_ns"]
                 found.buckets = histograms[row["path"]].tolist()
             else:
-                seqs = frames.filter(pl.col("path") == row["path"])["seq"]
-                found.lost = self._missing(one.name, row["numbers"]["least"], row["numbers"]["most"], seqs)
+                found.lost = self._missing(one.name, row["least"], row["most"], row["sent"], row["behind"])
             for total in (one, self.whole):
                 total.add(found)
             if histograms is not None and row["most_ns"] is not None:
@@ -287,14 +302,22 @@ class CapturedStreams:
             if row["last_ns"] is not None:
                 one.last_ns = max(row["last_ns"], one.last_ns or row["last_ns"])
 
-    def _missing(self, name: str, least: int, most: int, numbers: pl.Series) -> int:
+    def _missing(self, name: str, least: int, most: int, frames: int, behind: int) -> int:
         """How many numbers are missing behind those of earlier rounds. A talker that begins again with the
-        number 0 has lost none."""
-        expected = self._expected.get(name, least)
-        if least == 0:
-            expected = 0
+        number 0 has lost none.
+
+        Args:
+            name: the stream.
+            least: its least number in this round.
+            most: its greatest one.
+            frames: the number of its frames.
+            behind: how many of them have the expected number or a greater one.
+        """
+        expected = self._expected.get(name)
+        if expected is None or least == 0:
+            expected, behind = least, frames
         self._expected[name] = max(expected, most + 1)
-        return max(0, most + 1 - expected - int((numbers >= expected).sum()))
+        return max(0, most + 1 - expected - behind)
 
 
 def _histograms(frames: pl.DataFrame, paths: int) -> np.ndarray:

@@ -141,15 +141,17 @@ def _watch(
 ) -> None:
     """Watches until a signal ends the command."""
     failures: dict[Path, str] = {}
+    next_round = 0.0
     if hosts is not None:
         hosts.begin()
     try:
         while True:
             began = time.monotonic()
-            if captured is not None:
+            if captured is not None and began >= next_round:
                 captured.round()
                 _tell_of_files(failures, captured.failures, tell)
                 failures = dict(captured.failures)
+                next_round = began + captured.pause_s(every_s)
             if hosts is not None:
                 hosts.check()
             time.sleep(max(0.0, began + every_s - time.monotonic()))

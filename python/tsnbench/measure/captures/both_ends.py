@@ -174,22 +174,43 @@ def _seconds(offset: str | int | None) -> int | None:
     return int(found[1])
 
 
+def frames_of_captures(tx: Sequence[Capture], rx: Sequence[Capture], frames: str | os.PathLike[str]) -> None:
+    """Writes the table of frames of :func:`measure_captures` alone, also if no frame is shared.
+
+    Args:
+        tx: captures at the sender.
+        rx: captures at the receiver.
+        frames: the file.
+
+    Raises:
+        MeasureError: a file is no readable capture, or no frame was sent.
+    """
+    _measured(tx, rx, None, frames)
+
+
 def _measure(
     tx: Capture | Sequence[Capture],
     rx: Capture | Sequence[Capture],
     offset_s: int | None,
     frames: str | os.PathLike[str] | None,
 ) -> Measures:
-    sent, arrived = _several(tx), _several(rx)
+    measures: Measures = json.loads(_measured(_several(tx), _several(rx), offset_s, frames))
+    return measures
+
+
+def _measured(
+    sent: Sequence[Capture],
+    arrived: Sequence[Capture],
+    offset_s: int | None,
+    frames: str | os.PathLike[str] | None,
+) -> str:
     with table_of_frames(frames) as table, reading([*sent, *arrived], table):
-        text = _native.measure_captures(
+        return _native.measure_captures(
             list(map(native, sent)),
             list(map(native, arrived)),
             json.dumps({"offset_s": offset_s}),
             table,
         )
-    measures: Measures = json.loads(text)
-    return measures
 
 
 @contextmanager
