@@ -77,6 +77,8 @@ class GrowingCapture:
                 self._at += whole
                 if not whole or len(octets) < _CHUNK:
                     break
+        if not head:
+            raise ContentError(f"{self.path}: expected a capture, found no complete header")
         return Piece(head, begin, self._at)
 
     def write(self, head: bytes, begin: int, end: int, into: Path) -> None:

@@ -92,7 +92,7 @@ class _File:
 
     def __init__(self, path: Path) -> None:
         self.capture = GrowingCapture(path)
-        self.pieces: deque[Piece] = deque(maxlen=3)
+        self.pieces: list[Piece] = []
         self._generation = 0
         self._waiting: Piece | None = None
         """What was read and belongs to no round yet."""
@@ -109,8 +109,12 @@ class _File:
 
     def end_round(self) -> None:
         """What was read is a round."""
-        self.pieces.append(self._waiting or Piece(b"", 0, 0))
+        self.pieces = [*self.pieces[-3:], self._waiting or Piece(b"", 0, 0)]
         self._waiting = None
+
+    def undo_round(self) -> None:
+        """The last round was not measured: what was read belongs to the next one."""
+        self._waiting = self.pieces.pop()
 
     def write(self, first: int, last: int, into: Path, empty: bool) -> bool:
         """Writes the records of the rounds from ``first`` to ``last``; False if there are none.
@@ -160,7 +164,7 @@ class CapturedStreams:
         self._plan = plan["streams"]
         self._tx, self._rx = ([_File(path) for path in paths] for paths in (tx, rx))
         self._clock = clock
-        self._read_at: deque[float] = deque(maxlen=3)
+        self._read_at: deque[float] = deque(maxlen=4)
         self.cost_s = 0.0
         """Processor time of the last round."""
         self._newest = (0, 0.0)
@@ -181,27 +185,31 @@ class CapturedStreams:
 
     def _round(self) -> None:
         failures: dict[Path, str] = {}
-        for one in (*self._tx, *self._rx):
+        files = (*self._tx, *self._rx)
+        for one in files:
             try:
                 one.take()
             except (OSError, InputError) as error:
-                failures[one.capture.path] = one_line(_why(error))
+                failures[one.capture.path] = _why(error, one.capture.path)
+        # A round ends only with all files: frames are not lost because one file cannot be read.
         if not failures:
-            # A round ends only with all files: frames are not lost because one file cannot be read.
-            for one in (*self._tx, *self._rx):
+            for one in files:
                 one.end_round()
             self._read_at.append(self._clock())
-            failures = self._measured()
+            if failures := self._measured():
+                for one in files:
+                    one.undo_round()
+                self._read_at.pop()
         with self.lock:
             self.failures = failures
 
     def _measured(self) -> dict[Path, str]:
         """Measures a window; returns why that failed."""
-        with TemporaryDirectory(prefix="tsnbench-watch-") as scratch:
-            try:
+        try:
+            with TemporaryDirectory(prefix="tsnbench-watch-") as scratch:
                 self._both_ends(Path(scratch)) if self._tx else self._one_end(Path(scratch))
-            except (OSError, InputError, BackendError) as error:
-                return dict.fromkeys(self.files, one_line(_why(error)))
+        except (OSError, InputError, BackendError) as error:
+            return {path: _why(error, path) for path in self.files}
         return {}
 
     def age_s(self, one: StreamFigures) -> float | None:
@@ -336,7 +344,9 @@ def _written(files: Sequence[_File], first: int, last: int, into: Path, empty: b
     return [path for one, path in zip(files, paths, strict=True) if one.write(first, last, path, empty)]
 
 
-def _why(error: Exception) -> str:
-    if isinstance(error, InputError | BackendError):
-        return str(error)
-    return getattr(error, "strerror", None) or str(error)
+def _why(error: Exception, path: Path) -> str:
+    """The reason in one line, without the name of the file that everybody knows."""
+    if isinstance(error, OSError) and not isinstance(error, InputError):
+        other = "" if error.filename in (None, str(path)) else f" ({error.filename})"
+        return one_line(f"{error.strerror or error}{other}")
+    return one_line(str(error).removeprefix(f"{path}: "))
