@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import queue
 import re
 import subprocess
 import tarfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +15,10 @@ import pytest
 
 from support.commands import tsnbench
 from tsnbench.backends.vm import unavailable
-from tsnbench.hosts import lab
+from tsnbench.hosts import lab, load_inventory, map_plan
 from tsnbench.hosts.lab import guest
+from tsnbench.scenario import load
+from tsnbench.watch.hosts import Change, WatchedHosts
 
 from .recorded import SAID
 
@@ -62,8 +66,6 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     words = ("--into", folder / "files", "--as", "tc", "--taprio", "full", "--queues", "straight")
     assert tsnbench("plan", str(SAID / "network.yaml"), *map(str, words)).returncode == 0
     with pytest.MonkeyPatch.context() as patch:
-        from tsnbench.scenario import load
-
         plan = load(SAID / "network.yaml").plan().document
         made = lab.up(plan, folder / "lab", SSHD, lab.Kind.GUEST, LASTS_S)
         patch.setenv("TSNBENCH_SSH", made.ssh)
@@ -135,3 +137,31 @@ def test_a_network_is_found_and_compared(hosts: Hosts, tmp_path: Path) -> None:
             host, _, repair = line.removeprefix("  on ").partition(": ")
             hosts.says(host, repair)
     assert hosts.tsnbench("diff", SAID / "network.yaml").returncode == 0
+
+
+@pytest.mark.nightly
+def test_a_gate_list_that_is_replaced_is_told(hosts: Hosts) -> None:
+    """Within the interval and the time of a reading, which the emulated processors make long."""
+    plan = load(SAID / "network.yaml").plan()
+    inventory = load_inventory(hosts.made.inventory)
+    told: queue.Queue[Change] = queue.Queue()
+    watched = WatchedHosts(plan.document, inventory, map_plan(inventory, plan.document, {}), 1.0, told.put)
+    replace = (
+        "sed -n '/ taprio /{{s/^/tc /;s/04 400000 sched-entry S 03 600000/04 {} sched-entry S 03 {}/;p}}' "
+        "/tmp/own/tc.batch | sh -e"
+    )
+    watched.begin()
+    try:
+        while len(watched.readings()) < 3:
+            time.sleep(0.1)
+        assert watched.differences() == []
+        assert told.empty()
+        for first, second, text in (
+            (390_000, 610_000, "s eth2: gates: planned "),
+            (400_000, 600_000, "s eth2: gates: as planned again"),
+        ):
+            hosts.says("s", replace.format(first, second))
+            while not told.get(timeout=60).text.startswith(text):
+                pass
+    finally:
+        watched.end()
