@@ -165,7 +165,7 @@ def test_a_plan_of_the_user_and_a_manifest_of_another_program_are_not_ours(
     if beside:
         (folder / beside).write_text("precious")
     before = everything(folder)
-    words = "expected an empty folder or a run folder" if text is None else ""
+    words = "expected an empty folder or a run folder" if text is None else None
     for options in (Options(), Options(force=True), Options(replace=True)):
         with pytest.raises(FolderError, match=words):
             run_one(plan, folder, options)
