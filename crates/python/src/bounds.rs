@@ -2,20 +2,41 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use tsn_bounds::Memory;
 use tsn_plan::Plan;
+
+/// The results of ports in earlier plans, for plans that differ little from them.
+#[pyclass(frozen)]
+#[derive(Default)]
+pub(crate) struct BoundsMemory(Memory);
+
+#[pymethods]
+impl BoundsMemory {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// The bounds of a plan as JSON, port by port only with `hops`; `memory`: what is known from earlier plans.
+pub(crate) fn bounds_of(plan: &Plan, hops: bool, memory: Option<&BoundsMemory>) -> PyResult<String> {
+    let mut found = match memory {
+        Some(memory) => tsn_bounds::bounds_with(plan, &memory.0),
+        None => tsn_bounds::bounds(plan),
+    };
+    if !hops {
+        found.flows.iter_mut().for_each(|flow| flow.hops.clear());
+    }
+    serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
+}
 
 /// The bounds of a plan's JSON text, as JSON, port by port only with `hops`. Raises ValueError where the plan cannot
 /// be used.
 #[pyfunction]
 #[pyo3(signature = (plan_json, hops = true))]
 fn bounds(py: Python<'_>, plan_json: &str, hops: bool) -> PyResult<String> {
-    let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
-    let plan = Plan::read(plan_json).map_err(|error| refuse(&error))?;
-    let mut found = py.detach(|| tsn_bounds::bounds(&plan));
-    if !hops {
-        found.flows.iter_mut().for_each(|flow| flow.hops.clear());
-    }
-    serde_json::to_string(&found).map_err(|error| refuse(&error))
+    let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    py.detach(|| bounds_of(&plan, hops, None))
 }
 
 /// What the worst case of a plan's stream is made of, to its listener with this number, as JSON. Raises ValueError where
@@ -30,6 +51,7 @@ fn bound_parts(py: Python<'_>, plan_json: &str, stream: usize, listener: usize) 
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<BoundsMemory>()?;
     module.add_function(wrap_pyfunction!(bound_parts, module)?)?;
     module.add_function(wrap_pyfunction!(bounds, module)?)
 }

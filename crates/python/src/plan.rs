@@ -1,6 +1,8 @@
 //! Plans: their hash and their consistency.
 
+use crate::bounds::{BoundsMemory, bounds_of};
 use crate::canonical::{Keys, quote, write};
+use crate::schedule::{delays_of, windows_of};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -54,16 +56,53 @@ fn plan_text(document: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
 #[pyfunction]
 #[pyo3(signature = (json, prove = false))]
 fn check_plan(py: Python<'_>, json: &str, prove: bool) -> PyResult<Vec<String>> {
-    py.detach(|| {
-        let plan = Plan::read(json)?;
-        let report =
-            if prove { tsn_verify::verify(&plan, &tsn_verify::Known::default()) } else { Default::default() };
-        Ok(report.violations.iter().map(ToString::to_string).collect())
-    })
-    .map_err(|error: tsn_plan::PlanError| PyValueError::new_err(error.to_string()))
+    let read = ReadPlan::new(py, json)?;
+    Ok(if prove { read.violations(py) } else { Vec::new() })
+}
+
+/// A plan that was read and checked once, for several questions. Raises ValueError where the plan contradicts itself.
+#[pyclass(frozen)]
+struct ReadPlan(Plan);
+
+#[pymethods]
+impl ReadPlan {
+    #[new]
+    fn new(py: Python<'_>, json: &str) -> PyResult<Self> {
+        let plan = py.detach(|| Plan::read(json));
+        plan.map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// What would go wrong with its scheduled streams, as `check_plan` says it.
+    fn violations(&self, py: Python<'_>) -> Vec<String> {
+        let report = py.detach(|| tsn_verify::verify(&self.0, &tsn_verify::Known::default()));
+        report.violations.iter().map(ToString::to_string).collect()
+    }
+
+    /// The bounds, as `bounds` gives them; `memory`: what is known from earlier plans.
+    #[pyo3(signature = (hops = true, memory = None))]
+    fn bounds(
+        &self,
+        py: Python<'_>,
+        hops: bool,
+        memory: Option<Bound<'_, BoundsMemory>>,
+    ) -> PyResult<String> {
+        let memory = memory.as_ref().map(Bound::get);
+        py.detach(|| bounds_of(&self.0, hops, memory))
+    }
+
+    /// The delays by the proof of the schedule, as `proven_delays` gives them.
+    fn proven_delays(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| delays_of(&self.0))
+    }
+
+    /// The delays by the proof of windows, as `proven_windows` gives them.
+    fn proven_windows(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| windows_of(&self.0))
+    }
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ReadPlan>()?;
     module.add_function(wrap_pyfunction!(plan_hash, module)?)?;
     module.add_function(wrap_pyfunction!(plan_text, module)?)?;
     module.add_function(wrap_pyfunction!(check_plan, module)?)

@@ -93,11 +93,15 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json:
 /// Raises ValueError if the plan cannot be used.
 #[pyfunction]
 fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
-    let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
-    let plan = Plan::read(plan_json).map_err(|error| refuse(&error))?;
-    let report = py.detach(|| tsn_verify::verify_with_backlogs(&plan, &tsn_verify::Known::default()));
+    let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    py.detach(|| delays_of(&plan))
+}
+
+/// The delays of [`proven_delays`].
+pub(crate) fn delays_of(plan: &Plan) -> PyResult<String> {
+    let report = tsn_verify::verify_with_backlogs(plan, &tsn_verify::Known::default());
     let found = Delays { delays: report.delays, margins_assumed: report.margins_assumed };
-    serde_json::to_string(&found).map_err(|error| refuse(&error))
+    serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// The greatest possible delays of streams that pass windows of their class, as JSON: `flows` by stream and listener,
@@ -107,10 +111,14 @@ fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
 /// Raises ValueError if the plan cannot be used.
 #[pyfunction]
 fn proven_windows(py: Python<'_>, plan_json: &str) -> PyResult<String> {
-    let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
-    let plan = Plan::read(plan_json).map_err(|error| refuse(&error))?;
-    let found = py.detach(|| tsn_verify::windows(&plan));
-    serde_json::to_string(&found).map_err(|error| refuse(&error))
+    let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    py.detach(|| windows_of(&plan))
+}
+
+/// The windows of [`proven_windows`].
+pub(crate) fn windows_of(plan: &Plan) -> PyResult<String> {
+    serde_json::to_string(&tsn_verify::windows(plan))
+        .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -16,9 +16,10 @@ from tsnbench.cnc.changes import Change, Kind, NotAcceptedError
 from tsnbench.cnc.network import Base, Network, Requested
 from tsnbench.cnc.requests import problems_of
 from tsnbench.measure.verdict import worst_cases
-from tsnbench.plan.bounds import bounds_of
+from tsnbench.plan.bounds import Known, bounds_of_read
+from tsnbench.planning.beside import beside
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
-from tsnbench.planning.passes import planned
+from tsnbench.planning.passes import Finished, planned
 from tsnbench.quantities import quantity, some
 from tsnbench.scenario import ScenarioErrors
 
@@ -63,7 +64,8 @@ class Rules:
 def first(base: Base) -> Network:
     """The network before any change."""
     made = base.planned
-    return Network(0, {}, made.plan, made.text, made.hash, bounds_of(made.text, hops=False))
+    bounds = _bounds(base, made)
+    return Network(0, {}, made.plan, made.text, made.hash, bounds, made.draft)
 
 
 def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts | None = None) -> Network:
@@ -83,6 +85,69 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     requested, new = _requested(base, now, change, rules)
     if not new and requested.keys() == now.requested.keys():
         return now
+    left = {name for name in now.requested if name not in requested} | set(new)
+    made = _planned(base, now, requested, new, left, parts)
+    if harmed := _harmed(now.plan.document, made.plan.document, left):
+        about = next(iter(new), "")
+        found = f"{some(harmed)} would have to change"
+        path = f"streams.{about}" if about else "streams"
+        problem = PlanningProblem(path, "streams in place that stay as they are", found)
+        raise NotAcceptedError(Kind.REFUSED, [problem])
+    bounds = _bounds(base, made)
+    after = Network(now.number + 1, requested, made.plan, made.text, made.hash, bounds, made.draft)
+    parts.done("bounds")
+    if problems := list(_broken(now, after, new)):
+        raise NotAcceptedError(Kind.REFUSED, problems)
+    parts.done("judge")
+    return after
+
+
+def _bounds(base: Base, made: Finished) -> Bounds:
+    """The bounds of a Plan; those of ports with the same arrivals as before are not computed again."""
+    return bounds_of_read(Known(made.plan.document, made.read), False, base.memory)
+
+
+def disagreement(base: Base, now: Network) -> tuple[str, Finished | None]:
+    """What is different if everything is read, planned, proved and bounded again, and the Plan that is found;
+    empty if nothing is different.
+
+    Every stream keeps its place, so the Plan has to be the same octet by octet, in whatever order streams
+    joined and left.
+    """
+    try:
+        made = planned(base.with_streams(now.requested), now.plan)
+    except (ScenarioErrors, PlanningErrors) as error:
+        return f"none: {error}", None
+    if made.text != now.text:
+        was: Mapping[str, object] = now.plan.document
+        parts = [key for key, value in made.plan.document.items() if value != was.get(key)]
+        return f"Plan {made.hash[:12]} with other {some(parts)}", made
+    whole = bounds_of_read(Known(made.plan.document, made.read), hops=False)
+    both = zip(whole["flows"], now.bounds["flows"], strict=True)
+    differ = [one["stream"] for one, own in both if one != own]
+    return f"other bounds of {some(differ)}" if differ else "", made
+
+
+def _planned(
+    base: Base,
+    now: Network,
+    requested: dict[str, Requested],
+    new: dict[str, Requested],
+    left: set[str],
+    parts: Parts,
+) -> Finished:
+    """The Plan after a change, proved: of what the change touches, or else of everything.
+
+    Raises:
+        NotAcceptedError: a stream is wrong, or there is no such Plan.
+    """
+    try:
+        made = _beside(base, now, requested, new, left)
+    except PlanningErrors as error:
+        raise NotAcceptedError(Kind.REFUSED, error.problems) from error
+    if made is not None:
+        parts.done("plan and prove")
+        return made
     try:
         scenario = base.with_streams(requested)
     except (ScenarioErrors, PlanningErrors) as error:
@@ -93,21 +158,29 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     except PlanningErrors as error:
         raise NotAcceptedError(Kind.REFUSED, error.problems) from error
     parts.done("plan and prove")
-    left = {name for name in now.requested if name not in requested} | set(new)
-    if harmed := _harmed(now.plan.document, made.plan.document, left):
-        about = next(iter(new), "")
-        found = f"{some(harmed)} would have to change"
-        path = f"streams.{about}" if about else "streams"
-        problem = PlanningProblem(path, "streams in place that stay as they are", found)
-        raise NotAcceptedError(Kind.REFUSED, [problem])
-    after = Network(
-        now.number + 1, requested, made.plan, made.text, made.hash, bounds_of(made.text, hops=False)
-    )
-    parts.done("bounds")
-    if problems := list(_broken(now, after, new)):
-        raise NotAcceptedError(Kind.REFUSED, problems)
-    parts.done("judge")
-    return after
+    return made
+
+
+def _beside(
+    base: Base,
+    now: Network,
+    requested: dict[str, Requested],
+    new: dict[str, Requested],
+    left: set[str],
+) -> Finished | None:
+    """The Plan in which only what the change touches was planned; None if that cannot tell."""
+    if now.draft is None or not base.separable:
+        return None
+    stayed = [name for name in requested if name not in new]
+    if stayed != [name for name in now.requested if name not in left]:
+        return None
+    streams = {name: own for name, own in now.draft.scenario.streams.items() if name not in left}
+    if new:
+        try:
+            streams.update(base.with_streams(new, alone=True).streams)
+        except (ScenarioErrors, PlanningErrors):
+            return None  # the mistakes of the whole are told
+    return beside(now.plan, now.draft, base.scenario.model_copy(update={"streams": streams}), left, [*new])
 
 
 def _requested(

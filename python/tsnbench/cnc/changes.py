@@ -65,6 +65,8 @@ class Kind(Enum):
     """The network has no room for it."""
     DEVICES = "devices"
     """A device did not take the configuration; all have their earlier one."""
+    HALTED = "halted"
+    """The Plan in force is not the one that planning everything finds: nothing is admitted any more."""
 
 
 class NotAcceptedError(InputError):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench import foreign
+from tsnbench._native import BoundsMemory
 from tsnbench.cnc.requests import tree_of
+from tsnbench.planning.beside import is_separable
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.passes import planned
 from tsnbench.planning.topology.addressing import FIRST_UDP_PORT, multicast_ipv4
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import Bounds
     from tsnbench.plan.document import Plan
     from tsnbench.plan.types import Stream
+    from tsnbench.planning.draft import Draft
     from tsnbench.scenario import Scenario
 
 MOST_SLOTS = 50_000
@@ -62,6 +65,8 @@ class Network:
     """The Plan as canonical JSON, with its hash."""
     hash: str
     bounds: Bounds
+    draft: Draft | None = field(default=None, repr=False, compare=False)
+    """The decisions of the Plan, typed; None if it was read from a store and planning finds another one."""
 
     def flows(self, name: str) -> list[Stream]:
         """The flows of a stream of the scenario or of a client; empty if there is none."""
@@ -82,13 +87,17 @@ class Base:
         flows = [stream["name"] for stream in self.planned.plan.document["streams"]]
         self.names = {*self.scenario.streams, *flows}
         """Names that no client can use."""
+        self.separable = is_separable(self.planned.draft, self.planned.plan.document)
+        """Whether a change touches only the streams that share a port with its own."""
+        self.memory = BoundsMemory()
+        """What the bounds of one Plan know for the next one."""
         self._first_slot = len(flows)
         parts = [self._origin.text.encode(), *(Path(one).read_bytes() for one in self._origin.tables)]
         self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
         """Of the text of the scenario and of the tables beside it."""
 
-    def with_streams(self, requested: Mapping[str, Requested]) -> Scenario:
-        """The scenario with these streams added.
+    def with_streams(self, requested: Mapping[str, Requested], alone: bool = False) -> Scenario:
+        """The scenario with these streams added; ``alone``: in place of its own.
 
         Raises:
             ScenarioErrors: mistakes of the streams.
@@ -98,7 +107,8 @@ class Base:
         for name, one in requested.items():
             added.append((Scalar(_PLACE, name), tree_of(one.with_addresses(), _PLACE)))
         entries = tuple(
-            (key, _joined(value, added) if key.text == "streams" else value) for key, value in tree.entries
+            (key, _joined(value, added, alone) if key.text == "streams" else value)
+            for key, value in tree.entries
         )
         merged = Tree(tree.place, entries, tree.weight + sum(value.weight for _, value in added))
         runs = runs_of(merged, self._origin.file, self._origin.tables)
@@ -114,8 +124,10 @@ class Base:
         return (slot for slot in slots if slot not in used)
 
 
-def _joined(streams: object, added: list[tuple[Scalar, Tree]]) -> Tree:
-    """The section of streams with further ones."""
+def _joined(streams: object, added: list[tuple[Scalar, Tree]], alone: bool) -> Tree:
+    """The section of streams with further ones; ``alone``: without its own."""
     assert isinstance(streams, Tree)
+    if alone:
+        return Tree(streams.place, tuple(added), 1 + sum(value.weight for _, value in added))
     weight = streams.weight + sum(value.weight for _, value in added)
     return Tree(streams.place, (*streams.entries, *added), weight)

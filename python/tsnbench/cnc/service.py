@@ -11,11 +11,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from tsnbench.cnc.admission import Parts, Rules, decide, first
+from tsnbench.cnc.admission import Parts, Rules, decide, disagreement, first
 from tsnbench.cnc.changes import Change, Decision, Kind, NotAcceptedError, reasons_of
 from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Base, Network
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 MOST_WAITING = 64
 """Changes that wait for a decision."""
+MOST_UNCHECKED = 100
+"""Accepted changes after which everything is planned and bounded again, even if others wait."""
+IDLE_S = 0.5
+"""Time without a change after which that is done at the latest."""
 REMEMBERED = 1_000
 """Decisions that clients can read."""
 
@@ -77,6 +82,10 @@ class Service:
         self.rules = rules or Rules()
         self.network: Network = (store.network() if store else None) or first(base)
         """The network in force. Only the writer replaces it."""
+        self.checked = -1 if self.network.draft is None else self.network.number
+        """The number of the network that was planned and bounded as a whole last."""
+        self.halted = ""
+        """Why nothing is admitted any more: planning everything finds another Plan than the one in force."""
         self.decisions: deque[Decision] = deque(store.decisions(REMEMBERED) if store else (), REMEMBERED)
         self._number = self.decisions[-1].number if self.decisions else 0
         self._jobs: queue.Queue[Job | None] = queue.Queue(MOST_WAITING)
@@ -150,8 +159,46 @@ class Service:
         return done
 
     def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
+        while True:
+            unchecked = self.network.number - self.checked
+            try:
+                if unchecked > MOST_UNCHECKED:
+                    raise queue.Empty
+                job = self._jobs.get(timeout=IDLE_S if unchecked else None)
+            except queue.Empty:
+                self.check()
+                continue
+            if job is None:
+                return
             job()
+
+    def check(self) -> None:
+        """Plans, proves and bounds everything again; nothing is admitted any more if anything differs.
+
+        Decisions look at what they touch. Only the writer calls it, behind its answers.
+        """
+        now = self.network
+        if now.number == self.checked:
+            return
+        self.checked = now.number
+        try:
+            found, whole = disagreement(self.base, now)
+        except Exception as error:  # the writer goes on; what is not checked is not trusted
+            found, whole = f"none: {error}", None
+        if now.draft is None:
+            # It is that of a store: another version may plan otherwise, so only equal decisions are used.
+            self.network = replace(now, draft=whole.draft) if whole and not found else now
+            return
+        if found:
+            self.halted = found
+            self._number += 1
+            decision = Decision(self._number, _time(), "", {}, Kind.HALTED.value, now.hash)
+            with suppress(FullStoreError):
+                self._told(replace(decision, reasons=reasons_of([self._why_halted()])), None)
+
+    def _why_halted(self) -> PlanningProblem:
+        hint = "the network keeps its Plan; start the service again, and report this"
+        return PlanningProblem("network", "the Plan that planning everything finds", self.halted, hint)
 
     def decide(self, change: Change, fit: Fit | None = None) -> Decision:
         """Decides about a change, and puts the network after it into force. Only the writer calls it.
@@ -167,6 +214,8 @@ class Service:
         self._number += 1
         decision = Decision(self._number, _time(), change.client, change.document(), "accepted", now.hash)
         try:
+            if self.halted:
+                raise NotAcceptedError(Kind.HALTED, [self._why_halted()])
             after = decide(self.base, now, change, self.rules, parts)
             while fit is not None and (other := fit(after)) is not None:
                 after = decide(self.base, now, other, self.rules, parts)

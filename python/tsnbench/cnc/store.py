@@ -14,10 +14,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tsnbench._native import ReadPlan
 from tsnbench.cnc.changes import Decision, SettingError
 from tsnbench.cnc.network import Network, Requested
 from tsnbench.errors import BackendError, ContentError
-from tsnbench.plan.bounds import bounds_of
+from tsnbench.plan.bounds import Known, bounds_of_read
 from tsnbench.plan.document import Plan, without_hash
 from tsnbench.planning.passes import prove
 
@@ -189,12 +190,14 @@ class Store:
         try:
             if plan.to_json() != text:
                 raise ValueError("a Plan that was changed")
-            if wrong := prove(plan, text):
+            read = ReadPlan(text)
+            if wrong := prove(plan, text, read):
                 raise ValueError("; ".join(wrong))
         except ValueError as error:
             raise ContentError(f"{self.file}: expected a Plan that holds, found {error}") from None
         streams = {name: Requested(**one) for name, one in json.loads(requested).items()}
-        return Network(number, streams, plan, text, plan.hash, bounds_of(text, hops=False))
+        bounds = bounds_of_read(Known(plan.document, read), hops=False)
+        return Network(number, streams, plan, text, plan.hash, bounds)
 
 
 def _row(network: Network) -> tuple[int, str, str]:

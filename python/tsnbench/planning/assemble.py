@@ -35,14 +35,28 @@ def assemble(draft: Draft) -> PlanDocument:
             "drain_ns": scenario.drain,
             "measure_from": _measure_from(scenario),
             "nodes": [without_none(vars(node)) for node in draft.nodes],
-            "ports": [_port(port) for port in draft.ports],
-            "streams": [_stream(flow, replies) for flow in draft.flows],
-            "taps": [tap._asdict() for tap in draft.taps],
+            "ports": [port_document(port) for port in draft.ports],
+            "streams": [stream_document(flow, replies) for flow in draft.flows],
+            "taps": taps_document(draft),
             "faults": draft.faults or None,
             "policing": _policing(draft.policing) or None,
             "clocks": clocks_document(draft),
         }
     )
+
+
+def taps_document(draft: Draft) -> list[plan_types.Tap]:
+    """The taps of a finished draft in the Plan's form."""
+    return [
+        {
+            "name": tap.name,
+            "port": tap.port,
+            "stage": tap.stage,
+            "point": tap.point,
+            "granularity_ns": tap.granularity_ns,
+        }
+        for tap in draft.taps
+    ]
 
 
 def _measure_from(scenario: model.Scenario) -> plan_types.MeasureFrom | None:
@@ -58,7 +72,8 @@ def _policing(nodes: Mapping[int, Policing]) -> list[plan_types.Policing]:
     return [without_none({"node": node, **own}) for node, own in sorted(tables.items()) if own]
 
 
-def _port(port: Port) -> plan_types.Port:
+def port_document(port: Port) -> plan_types.Port:
+    """A finished port in the Plan's form."""
     preemption: plan_types.Preemption | None = None
     if port.express is not None:
         advances = {
@@ -159,7 +174,8 @@ def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
     )
 
 
-def _stream(flow: Flow, replies: Replies) -> plan_types.Stream:
+def stream_document(flow: Flow, replies: Replies) -> plan_types.Stream:
+    """A finished flow in the Plan's form."""
     stream, trdp = flow.stream, flow.stream.trdp
     made: plan_types.Stream = {
         "name": flow.name,

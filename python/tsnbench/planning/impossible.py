@@ -30,7 +30,7 @@ Impossible = PlanningProblem
 def refuse_impossible(draft: Draft, facts: Facts) -> None:
     """Reports every part of a finished Plan that cannot work."""
     variant = ", ".join(f"{name} {value}" for name, value in draft.scenario.variant.items())
-    for one in [*_gates(draft, facts), *_limits(facts), *_overload(facts), *_measuring(draft, facts)]:
+    for one in [*_gates(draft, facts), *broken_limits(facts), *_overload(facts), *_measuring(draft, facts)]:
         hint = f"{one.hint}; or leave {variant} out of the sweep" if variant else one.hint
         draft.problem(one.path, one.expected, one.found, hint)
 
@@ -132,7 +132,7 @@ def _too_short(
         yield Impossible(cure.path, expected, f"{DURATION.text(longest)} at most", cure.hint)
 
 
-def _limits(facts: Facts) -> Iterator[Impossible]:
+def broken_limits(facts: Facts) -> Iterator[Impossible]:
     """Limits that no frame can keep; with the least possible value over all flows and listeners of a
     stream."""
     least: dict[tuple[str, str], Broken] = {}

@@ -6,9 +6,10 @@ A pass that finds problems ends planning with all of them, so the next one gets 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tsnbench._native import ReadPlan
 from tsnbench.libraries import Lazy
 from tsnbench.plan.document import Plan, check
 from tsnbench.planning.assemble import assemble
@@ -68,16 +69,20 @@ def queue_cyclically(draft: Draft) -> None:
         cqf.queue_cyclically(draft)
 
 
-def prove(made: Plan, text: str) -> list[str]:
-    """The violations of scheduled streams; empty if there are none. ``text`` is the Plan as JSON.
+def prove(made: Plan, text: str, read: ReadPlan | None = None) -> list[str]:
+    """The violations of scheduled streams; empty if there are none.
+
+    Args:
+        made: the Plan. text: the Plan as JSON. read: the text as it was read before.
 
     Raises:
         ValueError: the Plan contradicts itself.
     """
     if not any("scheduled" in stream for stream in made.document["streams"]):
-        check(text, made.document)
+        if read is None:
+            check(text, made.document)
         return []
-    return schedule.prove(made.document, text)
+    return schedule.violations(made.document, ReadPlan(text) if read is None else read)
 
 
 PASSES: tuple[Callable[[Draft], None], ...] = (
@@ -162,9 +167,19 @@ class Planned:
     hash: str
 
 
+@dataclass(frozen=True)
+class Finished(Planned):
+    """A Plan that was planned and proved here, with what that made."""
+
+    draft: Draft = field(repr=False, compare=False)
+    """All decisions, typed."""
+    read: ReadPlan = field(repr=False, compare=False)
+    """The text as the native module read it."""
+
+
 def planned(
     scenario: Scenario, earlier: Plan | None = None, done: Callable[[str], None] = _ignored
-) -> Planned:
+) -> Finished:
     """The Plan of a scenario as :func:`plan` makes it, with its text.
 
     Args:
@@ -185,10 +200,25 @@ def planned(
     refuse_impossible(finished, made.facts)
     finished.raise_problems()
     done("refuse_impossible")
+    return proved(finished, made, done)
+
+
+def proved(finished: Draft, made: Plan, done: Callable[[str], None] = _ignored) -> Finished:
+    """A Plan with its text, after ``crates/verify`` has proved its schedule.
+
+    Args:
+        finished: the draft of the Plan, whose scenario knows the places of mistakes. made: the Plan. done: as
+            in :func:`planned`.
+
+    Raises:
+        PlanningErrors: the Plan contradicts itself, or its schedule is not proved.
+    """
+    scenario = finished.scenario
     text, content_hash = made.written()
     done("write_text")
     try:
-        wrong = prove(made, text)
+        read = ReadPlan(text)
+        wrong = prove(made, text, read)
     except ValueError as error:
         # A value that the passes accept and no backend supports, such as a duration of years.
         path, _, problem = str(error).partition(": ")
@@ -206,4 +236,4 @@ def planned(
             ]
         )
     done("prove")
-    return Planned(made, text, content_hash)
+    return Finished(made, text, content_hash, finished, read)

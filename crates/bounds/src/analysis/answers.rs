@@ -7,6 +7,7 @@
 //! met kept their curves.
 
 use crate::analysis::flows::Silent;
+use crate::analysis::memory::Memory;
 use crate::analysis::network::{self, Last};
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};
@@ -18,10 +19,15 @@ const MOST_ROUNDS: usize = 400;
 /// ps in a ns.
 const PS: i64 = 1_000;
 
-/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]); `last`: as in [`network::bounds`].
-pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, mut last: Option<Last<'_>>) -> Bounds {
+/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]); `last` and `memory`: as in [`network::bounds`].
+pub(crate) fn bounds(
+    plan: &Plan,
+    silent: Silent<'_>,
+    mut last: Option<Last<'_>>,
+    memory: Option<&Memory>,
+) -> Bounds {
     if plan.streams.iter().all(|stream| stream.answers.is_none()) {
-        return network::bounds(plan, silent, last);
+        return network::bounds(plan, silent, last, memory);
     }
     let timetable = |stream: &Stream| Stream { start_ns: start(plan, stream), ..stream.clone() };
     let mut assumed = Plan { streams: plan.streams.iter().map(timetable).collect(), ..plan.clone() };
@@ -37,7 +43,7 @@ pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, mut last: Option<Last<'_>>
             let last = last.as_mut();
             now == assumed.streams && last.is_none_or(|last| (last.holds)(&found[others(last.from)..]))
         };
-        let mut found = network::bounds(&assumed, silent, Some(Last { from: 0, holds: &mut holds }));
+        let mut found = network::bounds(&assumed, silent, Some(Last { from: 0, holds: &mut holds }), memory);
         if now == assumed.streams {
             name_reasons(plan, &unlimited, &mut found);
             return found;

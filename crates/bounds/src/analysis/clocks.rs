@@ -7,6 +7,7 @@
 
 use crate::analysis::answers;
 use crate::analysis::flows::Silent;
+use crate::analysis::memory::Memory;
 use crate::analysis::network::Last;
 use crate::curve::{LONGEST, Ps};
 use crate::model::clocks::{Known, between_stamps, in_true_time};
@@ -24,19 +25,29 @@ const MOST_ROUNDS: usize = 20;
 /// Delays are those that the clocks of talkers and listeners show; delays over a hop and backlogs are in true time.
 #[must_use]
 pub fn bounds(plan: &Plan) -> Bounds {
-    bounds_without(plan, &|_| false)
+    found(plan, &|_| false, None)
+}
+
+/// The bounds of [`bounds`], with what is known from Plans that were analysed before.
+#[must_use]
+pub fn bounds_with(plan: &Plan, memory: &Memory) -> Bounds {
+    found(plan, &|_| false, Some(memory))
 }
 
 /// The bounds of a checked Plan as if some streams sent nothing.
 pub(crate) fn bounds_without(plan: &Plan, silent: Silent<'_>) -> Bounds {
-    let Some(known) = Known::of(plan) else { return answers::bounds(plan, silent, None) };
+    found(plan, silent, None)
+}
+
+fn found(plan: &Plan, silent: Silent<'_>, memory: Option<&Memory>) -> Bounds {
+    let Some(known) = Known::of(plan) else { return answers::bounds(plan, silent, None, memory) };
     if uses_transparent(plan) {
-        return answers::bounds(plan, silent, Some(Last { from: 0, holds: &mut |_| false }))
+        return answers::bounds(plan, silent, Some(Last { from: 0, holds: &mut |_| false }), memory)
             .without(&Reason::Transparent);
     }
     let plan = in_true_time(plan, known);
     let Some(mut messages) = Messages::of(&plan) else {
-        return named(answers::bounds(&plan, silent, None), &plan, known);
+        return named(answers::bounds(&plan, silent, None, memory), &plan, known);
     };
     let flows: usize = plan.streams.iter().map(|stream| stream.listeners.len()).sum();
     let mut round = 0;
@@ -48,7 +59,7 @@ pub(crate) fn bounds_without(plan: &Plan, silent: Silent<'_>) -> Bounds {
             holds
         };
         let last = Last { from: plan.streams.len(), holds: &mut hold };
-        let mut found = answers::bounds(&with_messages, silent, Some(last));
+        let mut found = answers::bounds(&with_messages, silent, Some(last), memory);
         if holds {
             found.flows.truncate(flows);
             found.reasons_mut().for_each(|reason| reason.replace_arrivals(&|stream| messages.why(stream)));

@@ -10,6 +10,7 @@ mod faults;
 mod later;
 mod not_covered;
 mod path;
+mod remembered;
 mod report;
 
 use self::along::Common;
@@ -17,6 +18,7 @@ use self::faults::{moves_frames, repeats, wrong_lists};
 use crate::analysis::aggregate::Upstream;
 use crate::analysis::ats::{Arriving, with_schedulers};
 use crate::analysis::flows::{Silent, flow_hops};
+use crate::analysis::memory::Memory;
 use crate::analysis::port::{ClassResult, PortResult, analyse};
 use crate::curve::{Curve, Data, LONGEST, Ps, Rate};
 use crate::model::clocks::Known;
@@ -65,11 +67,20 @@ struct Network<'a> {
     taps: HashMap<usize, Vec<usize>>,
     /// Ports in cycles whose analysis did not converge.
     unconverged: Vec<bool>,
+    memory: Option<&'a Memory>,
+    /// By port the number of its content in the memory; none if that is of no use.
+    versions: Option<Vec<u64>>,
 }
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]) in which every talker has a timetable; `last`: none for
 /// an analysis that does not repeat. Each burst counts once along a path, but not in what is returned where `last` says no.
-pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, last: Option<Last<'_>>) -> Bounds {
+/// `memory`: results of earlier analyses.
+pub(crate) fn bounds(
+    plan: &Plan,
+    silent: Silent<'_>,
+    last: Option<Last<'_>>,
+    memory: Option<&Memory>,
+) -> Bounds {
     let wrong: Vec<Vec<Wrong<'_>>> = (0..plan.ports.len()).map(|port| wrong_lists(plan, port)).collect();
     // A port with a wrong list at times is not assumed to delay any frame.
     let openings = |(port, wrong): (&tsn_plan::Port, &Vec<Wrong<'_>>)| -> Vec<Option<Openings>> {
@@ -123,6 +134,8 @@ pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, last: Option<Last<'_>>) ->
         hops,
         next,
         others,
+        versions: memory.and_then(|memory| memory.begin(plan)),
+        memory,
     };
     network.solve();
     let reason = not_covered(plan);
@@ -233,11 +246,18 @@ impl Network<'_> {
 
     /// Analyses one port and passes the results on; returns whether they changed anything.
     fn analyse(&mut self, port: usize) -> bool {
-        let mut result = match self.not_covered(port) {
-            Some(reason) => self.without_bound(port, &reason),
-            None => match self.later.get(&port) {
+        let key = self.key_of(port);
+        let known = key.and_then(|key| self.remembered(port, key));
+        let mut result = match (known, self.not_covered(port)) {
+            (Some(result), _) => result,
+            (None, Some(reason)) => self.without_bound(port, &reason),
+            (None, None) => match self.later.get(&port) {
                 Some(models) => self.analyse_later(port, models),
-                None => analyse(&self.models[port], &self.hops, &*self, &[]),
+                None => {
+                    let result = analyse(&self.models[port], &self.hops, &*self, &[]);
+                    key.into_iter().for_each(|key| self.remember(port, key, &result));
+                    result
+                }
             },
         };
         with_schedulers(&mut result.delays, &self.hops, &self.arriving);

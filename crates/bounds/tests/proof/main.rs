@@ -22,7 +22,7 @@ mod watch;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::RefCell;
-use tsn_bounds::bounds;
+use tsn_bounds::{Bounds, Memory, bounds, bounds_with};
 use tsn_plan::{Pattern, Plan};
 use watch::{Seen, watch};
 
@@ -33,6 +33,19 @@ fn runner(plans: u32) -> TestRunner {
     let config =
         Config { cases: plans, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &octets))
+}
+
+thread_local! {
+    static MEMORY: Memory = Memory::default();
+}
+
+/// The bounds are the same with what is known from plans before, which differ in releases, and from this one.
+fn remembered(plan: &Plan, found: &Bounds) -> Result<(), TestCaseError> {
+    for _ in 0..2 {
+        let again = MEMORY.with(|memory| bounds_with(plan, memory));
+        prop_assert_eq!(&again, found);
+    }
+    Ok(())
 }
 
 /// Releases for long delays: everything at once; and, for one flow and each of its ports, all frames there at
@@ -86,6 +99,7 @@ fn set_offsets(plan: &mut Plan, offset: impl Fn(usize) -> u64) {
 
 fn hold(plan: &Plan, seen: &mut Seen) -> Result<(), TestCaseError> {
     let found = bounds(plan);
+    remembered(plan, &found)?;
     watch(plan, &found, seen).map_err(|text| TestCaseError::fail(format!("{text}\n{}", draw::text(plan))))
 }
 
@@ -178,6 +192,7 @@ fn no_frame_exceeds_its_bounds_beside_anything() {
     let outcome = runner(plans).run(&common::anything::plan(), |plan| {
         let plan = everything::promising(&plan);
         let limits = bounds(&plan);
+        remembered(&plan, &limits)?;
         let found = everything::watch(&plan, &limits);
         let relies = limits.clocks_within_ns.is_some();
         *promised.borrow_mut() += if relies { *found.as_ref().unwrap_or(&0) } else { 0 };

@@ -112,7 +112,7 @@ def plan(
         scenarios = selected(load_variants(file), only or [])
         done("read")
         if keep is None:
-            made = [planned(scenario, done=done) for scenario in scenarios]
+            made: list[Planned] = [planned(scenario, done=done) for scenario in scenarios]
         else:
             beside, changes = plan_incrementally(scenarios, keep)
             if as_json and not bounds and why is None and into is None:

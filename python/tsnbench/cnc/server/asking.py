@@ -31,6 +31,7 @@ STATUS = {
     Kind.REFUSED.value: 409,
     Kind.CHANGED.value: 412,
     Kind.DEVICES.value: 502,
+    Kind.HALTED.value: 503,
 }
 """The status of an answer by the outcome of its decision."""
 

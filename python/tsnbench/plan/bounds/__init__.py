@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from tsnbench import _native, quantities
+from tsnbench import quantities
+from tsnbench._native import BoundsMemory, ReadPlan
 from tsnbench.errors import InputError
 from tsnbench.plan.bounds.promise import promised
 from tsnbench.sheet import Column, Sheet
@@ -34,6 +35,13 @@ class HasText(Protocol):
     """A Plan."""
 
     def to_json(self) -> str: ...
+
+
+class Known(NamedTuple):
+    """A Plan that was read before."""
+
+    document: PlanDocument
+    read: ReadPlan
 
 
 def bounds(plan: HasText) -> Bounds:
@@ -81,13 +89,23 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
         [('controller -> switch', 1289000), ('switch -> robot', 13625000)]
     """
     try:
-        found: Bounds = json.loads(_native.bounds(text, hops))
-        document = json.loads(text)
-        found = with_windows(with_proof(found, document, text), document, text)
+        return bounds_of_read(Known(json.loads(text), ReadPlan(text)), hops)
     except ValueError as error:
         raise BoundsError(str(error)) from error
+
+
+def bounds_of_read(plan: Known, hops: bool = True, memory: BoundsMemory | None = None) -> Bounds:
+    """The bounds of a Plan that was read before, as :func:`bounds_of` gives them.
+
+    Args:
+        plan: the Plan. hops: with each port's part of every flow.
+        memory: what is known from Plans that differ little from this one, and is kept for further ones; the
+            bounds are the same without it.
+    """
+    found: Bounds = json.loads(plan.read.bounds(hops, memory))
+    found = with_windows(with_proof(found, plan), plan)
     _name_promise(found)
-    tick = max((tap["granularity_ns"] for tap in document["taps"] if tap["stage"] == "send"), default=1)
+    tick = max((tap["granularity_ns"] for tap in plan.document["taps"] if tap["stage"] == "send"), default=1)
     for flow in found["flows"]:
         apart = [] if flow["upper_ns"] is None else [flow["upper_ns"] - flow["lower_ns"]]
         varies = flow.get("jitter_ns")
@@ -118,15 +136,16 @@ def _name_promise(found: Bounds) -> None:
             flow["source"] = f"analysis, if {promised(within)}"
 
 
-def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
+def with_proof(found: Bounds, plan: Known) -> Bounds:
     """Bounds in which those of scheduled streams come from the proof of their schedule, if it is tighter.
 
     Args:
-        found: the result of ``crates/bounds``. document: the Plan. text: the Plan as JSON.
+        found: the result of ``crates/bounds``. plan: the Plan.
     """
+    document = plan.document
     if not any("scheduled" in stream for stream in document["streams"]):
         return found
-    proved: ProvenDelays = json.loads(_native.proven_delays(text))
+    proved: ProvenDelays = json.loads(plan.read.proven_delays())
     condition = f", if {CLOCKS_APART}" if proved["margins_assumed"] else ""
     if "clocks_within_ns" in found:
         condition = f", if {promised(found['clocks_within_ns'])}"
@@ -156,17 +175,18 @@ def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
     return found
 
 
-def with_windows(found: Bounds, document: PlanDocument, text: str) -> Bounds:
+def with_windows(found: Bounds, plan: Known) -> Bounds:
     """Bounds in which those of streams with windows of their class come from the proof of windows, if it is
     tighter.
 
     Args:
-        found: the bounds so far. document: the Plan. text: the Plan as JSON.
+        found: the bounds so far. plan: the Plan.
     """
+    document = plan.document
     if not any("gates" in port for port in document["ports"]):
         return found
     streams, nodes = document["streams"], document["nodes"]
-    windows: Windows = json.loads(_native.proven_windows(text))
+    windows: Windows = json.loads(plan.read.proven_windows())
     tick = max((tap["granularity_ns"] for tap in document["taps"]), default=1)
     proved = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in windows["flows"]}
     for flow in found["flows"]:

@@ -30,6 +30,7 @@ from tsnbench.quantities import time
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
+    from tsnbench._native import ReadPlan
     from tsnbench.plan.types import PlanDocument
     from tsnbench.planning.scheduling.problem import (
         Found,
@@ -150,7 +151,12 @@ def prove(document: PlanDocument, text: str) -> list[str]:
     Raises:
         ValueError: the Plan contradicts itself.
     """
-    wrong = _native.check_plan(text, prove=True)
+    return violations(document, _native.ReadPlan(text))
+
+
+def violations(document: PlanDocument, read: ReadPlan) -> list[str]:
+    """The violations of :func:`prove` in a Plan that was read before."""
+    wrong = read.violations()
     if not wrong:
         return []
     names = {

@@ -1,0 +1,192 @@
+"""Streams that join and leave beside those in place: only what they touch is planned.
+
+A stream touches the gates of its ports, the taps at its ends, and nothing else, as long as no pass reserves,
+shapes or filters by all streams together (:func:`is_separable`). Then the Plan of the whole scenario is the
+earlier Plan with these parts replaced, value by value. ``crates/schedule`` places a stream by those that
+share a link with it, so these alone are searched again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from copy import copy
+from typing import TYPE_CHECKING
+
+from tsnbench.plan.document import Plan
+from tsnbench.plan.streams.facts import Facts
+from tsnbench.planning.assemble import port_document, stream_document, taps_document
+from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.errors import PlanningErrors
+from tsnbench.planning.impossible import broken_limits
+from tsnbench.planning.passes import Finished, proved, schedule_flows
+from tsnbench.planning.places import ScenarioPlaces
+from tsnbench.planning.routing.routes import route_flows
+from tsnbench.planning.streams.release_pattern import set_phases
+from tsnbench.planning.streams.sizes import size_flows
+from tsnbench.planning.streams.survival import name_failures
+from tsnbench.planning.streams.telegrams import Replies
+from tsnbench.planning.topology.addressing import address_flows, name_flows
+from tsnbench.planning.topology.taps import place_taps
+from tsnbench.scenario import model
+from tsnbench.scenario.model.scenario import SETTLED
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
+    from tsnbench.plan.types import Port as PortDocument
+
+FLOW_PASSES = (name_flows, route_flows, address_flows, size_flows, set_phases, name_failures)
+"""The passes that fill a flow without looking at other flows; the others have nothing to do in a separable
+network."""
+_DOCUMENT = {
+    *("format", "name", "variant", "seed", "duration_ns", "drain_ns", "measure_from"),
+    *("nodes", "ports", "streams", "taps"),
+}
+_NODE = frozenset(("name", "kind", "processing_ns", "cut_through_octets", "ipv4"))
+_PORT = frozenset(
+    ("name", "node", "peer", "mac", "rate_bps", "propagation_ps", "pcp_to_class", "classes", "gates")
+)
+_CLASS = frozenset(("limit_frames", "limit_octets"))
+"""The keys of a Plan's parts in which streams meet in queues and windows alone."""
+
+
+def is_separable(draft: Draft, document: PlanDocument) -> bool:
+    """Whether a stream of this network touches only the gates of its ports and the taps at its ends.
+
+    Args:
+        draft: finished. document: its Plan.
+    """
+    schedule = draft.scenario.schedule
+    usual = model.Schedule(
+        margin=schedule.margin,
+        granularity=schedule.granularity,
+        shortest_interval=schedule.shortest_interval,
+        most_entries=schedule.most_entries,
+        longest_cycle=schedule.longest_cycle,
+        time=schedule.time,
+    )
+    return (
+        document.keys() <= _DOCUMENT
+        and draft.scenario.measure_from != SETTLED
+        and schedule == usual
+        and all(node.keys() <= _NODE for node in document["nodes"])
+        and all(
+            port.keys() <= _PORT and all(one.keys() <= _CLASS for one in port["classes"])
+            for port in document["ports"]
+        )
+        and all(
+            own is None
+            for port in draft.ports
+            for own in (port.shaper.gates, port.shaper.cbs, port.shaper.ats, port.shaper.cqf)
+        )
+        and all(_is_plain(flow) for flow in draft.flows)
+    )
+
+
+def _is_plain(flow: Flow) -> bool:
+    return not (flow.redundancy or flow.flood or flow.socket or flow.stream.frer or flow.stream.failover)
+
+
+def beside(
+    earlier: Plan, draft: Draft, scenario: model.Scenario, left: Collection[str], joined: Sequence[str]
+) -> Finished | None:
+    """The Plan of a scenario in which streams left and joined, planned beside an earlier one.
+
+    Args:
+        earlier: the earlier Plan, of a separable network. draft: its decisions, which stay as they are.
+        scenario: the scenario after the change: the streams of the earlier one without those in ``left``, in
+            their order, then those in ``joined``. left, joined: names of streams; a replaced one is in both.
+
+    Returns:
+        The Plan that :func:`~tsnbench.planning.passes.planned` makes of the scenario beside the earlier Plan.
+        None if only planning everything can tell: a stream is wrong, or another one would move.
+
+    Raises:
+        PlanningErrors: the streams have no place beside those that share a port with them.
+    """
+    streams = {name: scenario.streams[name] for name in joined}
+    part = Draft(scenario.model_copy(update={"streams": streams}), draft.nodes, draft.ports)
+    for each in FLOW_PASSES:
+        each(part)
+        if part.problems:
+            return None
+    if not all(_is_plain(flow) for flow in part.flows):
+        return None
+    places = [place for place, flow in enumerate(draft.flows) if flow.group not in left]
+    kept = [draft.flows[place] for place in places]
+    documents = earlier.document["streams"]
+    gone = [flow for flow in draft.flows if flow.group in left]
+    leaving = [flow for flow in gone if flow.stream.scheduled]
+    touched = {hop.port for flow in (*leaving, *part.flows) for hop in flow.route}
+    near = [place for place in places if _meets(draft.flows[place], touched)]
+    ports = list(draft.ports)
+    if leaving or any(flow.stream.scheduled for flow in (*(draft.flows[n] for n in near), *part.flows)):
+        again = _scheduled(earlier, draft, part, near)
+        if again is None:
+            return None
+        for number in touched:
+            ports[number] = again[number]
+    whole = Draft(scenario, draft.nodes, ports, [*kept, *part.flows])
+    place_taps(whole)
+    replies = Replies.of(part.scenario)
+    added = [stream_document(flow, replies) for flow in part.flows]
+    document: PlanDocument = {
+        **earlier.document,
+        "ports": _ports(earlier.document, ports, touched),
+        "streams": [*(documents[place] for place in places), *added],
+        "taps": taps_document(whole),
+    }
+    if any(broken_limits(Facts({**document, "streams": added}))):
+        return None
+    try:
+        return proved(whole, Plan(document, ScenarioPlaces(scenario, draft.doubts)))
+    except PlanningErrors:
+        return None
+
+
+def _scheduled(plan: Plan, draft: Draft, part: Draft, near: Sequence[int]) -> list[Port] | None:
+    """The ports after the scheduled flows of ``part`` were placed beside earlier ones.
+
+    Of a port that a change touches, ``near`` has every flow, so that its gates are complete; those of other
+    ports are not. None if there is no schedule, or if an earlier flow would move.
+    """
+    earlier = [draft.flows[place] for place in near]
+    flows = [*map(_again, earlier), *part.flows]
+    ports = [_without_gates(port) for port in draft.ports]
+    document: PlanDocument = {
+        **plan.document,
+        "streams": [plan.document["streams"][place] for place in near],
+    }
+    again = Draft(part.scenario, draft.nodes, ports, flows, earlier=document)
+    schedule_flows(again)
+    if again.problems:
+        return None
+    moved = any(
+        (flow.pattern, flow.scheduled, flow.stream) != (was.pattern, was.scheduled, was.stream)
+        for flow, was in zip(flows, earlier, strict=False)
+    )
+    return None if moved else ports
+
+
+def _without_gates(port: Port) -> Port:
+    # There may be thousands of ports: `copy` takes several times as long.
+    made = object.__new__(Port)
+    made.__dict__.update(port.__dict__, gates=None)
+    return made
+
+
+def _again(flow: Flow) -> Flow:
+    """A flow to be placed again: the earlier one stays as it is."""
+    made = copy(flow)
+    made.pattern = flow.pattern.copy()
+    return made
+
+
+def _ports(document: PlanDocument, ports: Sequence[Port], touched: Iterable[int]) -> list[PortDocument]:
+    found = list(document["ports"])
+    for number in touched:
+        found[number] = port_document(ports[number])
+    return found
+
+
+def _meets(flow: Flow, ports: Collection[int]) -> bool:
+    return any(hop.port in ports for hop in flow.route)
