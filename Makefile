@@ -19,7 +19,7 @@
 #   make lab     runs on hosts that are emulated machines: crashes, clocks of their own (minutes; nightly)
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
 #   make lock    write the lock files anew
-#   make soak    random networks against their worst-case bounds, for as long as SOAK_PLANS takes
+#   make soak    random networks against their bounds (SOAK_PLANS), and random changes of a CNC (SOAK_CHANGES)
 #   make mutants  defects put into the code one by one; lists those that no test detects: docs/mutants.md (hours)
 
 PYTHON ?= python3
@@ -36,6 +36,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 SOAK_PLANS ?= 40000
+SOAK_CHANGES ?= 20000
 SOAK_SEED  ?= 1
 
 # What make fresh runs; both of the README's commands unless given.
@@ -173,9 +174,10 @@ papers: $(VENV)/.built
 precision: $(VENV)/.built
 	$(BIN)/python benches/precision.py
 
-soak:
+soak: $(VENV)/.built
 	BOUNDS_SEED=$(SOAK_SEED) BOUNDS_PLANS=$(SOAK_PLANS) \
 	  cargo test --locked --release -p tsn-bounds --test proof -- --ignored --nocapture
+	CNC_CHANGES=$(SOAK_CHANGES) $(BIN)/python -m pytest -q tests/cnc/test_beside.py
 
 # MUTANTS: which crates, and `planning`. MUTANTS_ARGS: a part, as `--shard 0/20` or `--file crates/bridge/src/cbs.rs`.
 MUTANTS      ?= bridge clock measure bounds planning

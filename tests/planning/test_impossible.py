@@ -90,7 +90,9 @@ def test_plans_without_a_schedule_are_also_checked() -> None:
 
 def test_a_schedule_that_is_not_proved_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """With each violation, at the place of the schedule's settings."""
-    monkeypatch.setattr(passes, "prove", lambda made, text: ["streams x and y meet", "stream x is late"])
+    monkeypatch.setattr(
+        passes, "prove", lambda made, text, read: ["streams x and y meet", "stream x is late"]
+    )
     problems = problems_of(made(TEXT + "schedule: {}\n"))
     assert [str(one).split(": ", 1)[1] for one in problems] == [
         "schedule: expected a schedule that holds, found streams x and y meet",
@@ -100,7 +102,7 @@ def test_a_schedule_that_is_not_proved_is_refused(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_plan_that_contradicts_itself_is_refused_at_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(made: Plan, text: str) -> list[str]:
+    def wrong(made: Plan, text: str, read: object) -> list[str]:
         raise ValueError("streams.x: 5: too many")
 
     monkeypatch.setattr(passes, "prove", wrong)

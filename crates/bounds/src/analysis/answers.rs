@@ -7,7 +7,7 @@
 //! met kept their curves.
 
 use crate::analysis::flows::Silent;
-use crate::analysis::memory::Memory;
+use crate::analysis::network::memory::Memory;
 use crate::analysis::network::{self, Last};
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};

@@ -7,8 +7,8 @@
 
 use crate::analysis::answers;
 use crate::analysis::flows::Silent;
-use crate::analysis::memory::Memory;
 use crate::analysis::network::Last;
+use crate::analysis::network::memory::Memory;
 use crate::curve::{LONGEST, Ps};
 use crate::model::clocks::{Known, between_stamps, in_true_time};
 use crate::model::ptp::Messages;

@@ -10,11 +10,10 @@ pub(crate) mod delivery;
 pub(crate) mod flows;
 pub(crate) mod full_queue;
 pub(crate) mod loss;
-pub(crate) mod memory;
 pub(crate) mod network;
 pub(crate) mod port;
 pub(crate) mod scheduled_arrivals;
 pub(crate) mod survival;
 
 pub use clocks::{bounds, bounds_with};
-pub use memory::Memory;
+pub use network::memory::Memory;

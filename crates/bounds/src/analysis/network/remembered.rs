@@ -2,7 +2,7 @@
 
 use super::Network;
 use crate::analysis::aggregate::Upstream;
-use crate::analysis::memory::{Key, words};
+use crate::analysis::network::memory::{Key, words};
 use crate::analysis::port::PortResult;
 use crate::model::span::Span;
 use std::collections::HashMap;

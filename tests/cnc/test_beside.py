@@ -1,0 +1,168 @@
+"""Changes that are planned and bounded by what they touch, against planning and bounding everything."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cnc.cell import BOUNDED, SCENARIO, SCHEDULED, TIGHT, after, base_of
+from tsnbench import _native
+from tsnbench.cnc import admission, service
+from tsnbench.cnc.admission import Parts, Rules, decide, disagreement, first
+from tsnbench.cnc.changes import Change, Decision, NotAcceptedError
+from tsnbench.cnc.network import Base, Network
+from tsnbench.cnc.service import Service
+from tsnbench.cnc.store import Store
+from tsnbench.plan.bounds import bounds_of
+
+CHANGES = int(os.environ.get("CNC_CHANGES", "120"))
+"""Drawn changes, which are compared with planning and bounding everything."""
+GRID = """\
+name: grid
+duration: 10 ms
+network: {grid: {rows: 2, columns: 2, stations: 2, rate: 1 Gbit/s}}
+streams:
+  loop: {from: station1.1.1, to: station2.2.1, period: 1 ms, payload: 100 B, pcp: 7, scheduled: true}
+  log: {from: station2.2.2, to: station1.1.2, pcp: 3, period: 1 ms, payload: 100 B, requires: {delay: 2 ms}}
+"""
+STATIONS = [f"station{row}.{column}.{n}" for row in (1, 2) for column in (1, 2) for n in (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> Base:
+    return base_of(tmp_path_factory.mktemp("grid"), GRID)
+
+
+def drawn(draw: random.Random, now: Network, number: int) -> Change:
+    """Streams that join, leave and are replaced, most of which have room."""
+    leave = draw.sample(sorted(now.requested), min(len(now.requested), draw.choice((0, 0, 1, 2))))
+    add: dict[str, Any] = {}
+    for place in range(draw.choice((1, 1, 1, 2)) if len(now.requested) < 25 else 0):
+        talker, *listeners = draw.sample(STATIONS, draw.choice((2, 2, 3)))
+        pcp = draw.choice((7, 7, 6, 3, 3, 0))
+        written: dict[str, Any] = {"from": talker, "to": listeners, "pcp": pcp}
+        written["period"] = draw.choice(("250 us", "500 us", "1 ms", "1.5 ms"))
+        written["payload"] = draw.choice(("64 B", "100 B", "1000 B"))
+        written["requires"] = {"delay": draw.choice(("1 us", "60 us", *["2 ms", "10 ms"] * 5))}
+        if pcp > 5:
+            written["scheduled"] = True
+        name = leave[0] if leave and draw.random() < 0.3 else f"s{number}.{place}"
+        add[name] = written
+    return Change("a", add, tuple(leave))
+
+
+def outcome(base: Base, now: Network, change: Change, parts: Parts | None = None) -> Network | list[str]:
+    try:
+        return decide(base, now, change, Rules(), parts)
+    except NotAcceptedError as error:
+        # Hints are remedies that were tried, and how many are tried depends on how long that takes.
+        return [error.kind.name, *(replace(one, hint=None).path for one in error.problems)]
+
+
+def test_drawn_changes_are_planned_and_bounded_as_everything_is(grid: Base) -> None:
+    draw = random.Random(1)
+    now, beside, refused = first(grid), 0, 0
+    for number in range(CHANGES):
+        change, parts = drawn(draw, now, number), Parts()
+        made = outcome(grid, now, change, parts)
+        if isinstance(made, Network):
+            beside += "read" not in parts.ms
+            now = made
+            # What is wrong stays wrong until its streams leave.
+            assert number % 2 or disagreement(grid, made)[0] == "", change
+        else:
+            refused += 1
+            # Without the earlier decisions, everything is planned.
+            assert number % 2 or made == outcome(grid, replace(now, draft=None), change), change
+    assert beside > CHANGES / 2
+    assert refused > CHANGES / 30
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        ("shapers: {sw3 -> sw2: {cbs: {A: 10 Mbit/s}}}", "cbs"),
+        ("shapers: {sw3 -> sw2: {preemption: {express: [7]}}}", "preemption"),
+        ("faults: [{on: sw3 -> sw2, loss: 1 %}]", "faults"),
+        ("schedule: {ways: free}", "schedule"),
+    ],
+)
+def test_where_streams_meet_beyond_their_ports_everything_is_planned(
+    tmp_path: Path, words: str, key: str
+) -> None:
+    base = base_of(tmp_path, f"{SCENARIO}{words}\n")
+    assert not base.separable, key
+    parts = Parts()
+    now = decide(base, first(base), Change("a", {"one": BOUNDED}), Rules(), parts)
+    assert "read" in parts.ms
+    assert disagreement(base, now)[0] == ""
+
+
+def test_bounds_with_a_memory_are_those_without(grid: Base) -> None:
+    now = after(grid, Change("a", {"one": {**BOUNDED, "from": STATIONS[0], "to": STATIONS[5]}}))
+    memory = _native.BoundsMemory()
+    read = _native.ReadPlan(now.text)
+    found = [read.bounds(False, memory), read.bounds(False, memory), read.bounds(False)]
+    assert found == [_native.bounds(now.text, False)] * 3
+    assert bounds_of(now.text, hops=False) == now.bounds
+
+
+def test_a_service_whose_plan_is_not_that_of_everything_admits_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A defect is put into the decisions about what a change touches."""
+    monkeypatch.setattr(service, "IDLE_S", 0.01)
+    made = Service(base_of(tmp_path))
+    told: list[Decision] = []
+    halted = threading.Event()
+
+    def tell(decision: Decision) -> None:
+        told.append(decision)
+        if decision.outcome == "halted":
+            halted.set()
+
+    made.listen(tell)
+    right = admission._bounds
+
+    def wrong(base: Base, plan: Any) -> Any:
+        found = right(base, plan)
+        found["flows"][0]["upper_ns"] -= 1
+        return found
+
+    monkeypatch.setattr(admission, "_bounds", wrong)
+    assert made.ask(Change("a", {"one": BOUNDED})).result(20).accepted
+    assert halted.wait(20)
+    monkeypatch.undo()
+    kept = made.network
+    refused = made.ask(Change("a", {"two": SCHEDULED})).result(20)
+    assert (refused.outcome, made.network) == ("halted", kept)
+    assert refused.reasons[0]["found"] == "other bounds of loop"
+    assert [one.outcome for one in told] == ["accepted", "halted", "halted"]
+    made.close()
+
+
+def test_a_service_with_a_store_decides_beside_the_plan_of_the_last_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "IDLE_S", 0.01)
+    base = base_of(tmp_path)
+    one = Service(base, Store(tmp_path / "store", base.digest))
+    assert one.ask(Change("a", {"one": BOUNDED})).result(20).accepted
+    one.close()
+    again = Service(base, Store(tmp_path / "store", base.digest))
+    assert again.network.draft is None
+    again.soon(again.check).result(20)
+    assert again.network.draft is not None
+    decision = again.ask(Change("a", {"two": SCHEDULED})).result(20)
+    assert decision.accepted
+    assert "read" not in decision.parts_ms
+    assert not again.ask(Change("a", {"three": TIGHT})).result(20).accepted
+    again.soon(again.check).result(20)
+    assert (again.halted, again.checked) == ("", again.network.number)
+    again.close()
