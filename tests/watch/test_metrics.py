@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 import urllib.request
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +18,9 @@ from prometheus_client import openmetrics
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_families
 from prometheus_client.parser import text_string_to_metric_families as families
 
-from support.commands import tsnbench
+from support.commands import command, tsnbench
 from support.planned import plan_of
+from tsnbench.backends.simulation import Simulation
 from tsnbench.discover.differences import Difference
 from tsnbench.discover.running import RunningHost, RunningPort
 from tsnbench.hosts.clocks.sync import Reading
@@ -269,6 +271,34 @@ def test_options_that_cannot_be(tmp_path, words, said):
     done = tsnbench("watch", str(tmp_path / "x.yaml"), *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+def test_the_command_tells_changes_and_serves_a_capture(tmp_path):
+    """The program: a file that is not there yet, then its frames, then the end by a signal."""
+    (tmp_path / "x.yaml").write_text(SCENARIO)
+    Simulation().execute(PLAN, tmp_path / "run", pcap=True)
+    words = command("watch", "x.yaml", "--rx", "rx.pcapng", "--listen", "127.0.0.1:0")
+    words += ["--interval", "100ms", "--json"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(words, cwd=tmp_path, **pipes) as watching:
+        try:
+            port = re.search(r":(\d+)/metrics", watching.stderr.readline())[1]
+            away = json.loads(watching.stdout.readline())
+            (tmp_path / "run/captures/a-b-rx.pcapng").rename(tmp_path / "rx.pcapng")
+            there = json.loads(watching.stdout.readline())
+            until, text = time.monotonic() + 60, ""
+            while "tsnbench_received_frames_total 20.0" not in text and time.monotonic() < until:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+                    text = answer.read().decode()
+                time.sleep(0.05)
+        finally:
+            watching.terminate()
+    assert watching.returncode == 143
+    assert away["text"] == "rx.pcapng: not read: No such file or directory"
+    assert there["text"] == "rx.pcapng: read again"
+    assert away["format"] == there["format"] == "tsnbench-watch/1"
+    assert "tsnbench_received_frames_total 20.0" in text
+    assert 'tsnbench_stream_lost_frames_total{stream="x"} 0.0' in text
 
 
 def test_promtool_accepts_metrics_and_rules(tmp_path):
