@@ -286,7 +286,7 @@ def test_the_command_tells_changes_and_serves_a_capture(tmp_path):
             away = json.loads(watching.stdout.readline())
             (tmp_path / "run/captures/a-b-rx.pcapng").rename(tmp_path / "rx.pcapng")
             there = json.loads(watching.stdout.readline())
-            until, text = time.monotonic() + 60, ""
+            until, text = time.monotonic() + 600, ""
             while "tsnbench_received_frames_total 20.0" not in text and time.monotonic() < until:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
                     text = answer.read().decode()
