@@ -175,6 +175,39 @@ fn a_lower_frame_may_have_begun_at_every_port() {
     assert!(most > exact - 10_000 && most <= exact, "{most} ps");
 }
 
+/// A lower frame that came over the same link has begun when the last bit of the frame comes, and then lasts as much longer
+/// as it is longer. Behind a faster link it lasts longer than that.
+#[test]
+fn a_lower_frame_over_the_same_link_delays_by_what_it_is_longer() {
+    let time = |octets: u32| i64::from(octets) * 80_000;
+    for (own, low, fast) in
+        [(500, FULL, false), (OCTETS, OCTETS, false), (FULL, 500, false), (500, FULL, true)]
+    {
+        let mut net = network(&[(0..7).collect()], 50_000_000);
+        let path = path_of(&net.plan, 0);
+        let talker = net.node("talker", 0);
+        net.link(talker, path[1], RATE, 0);
+        net.stream("low", &[&[talker], &path[1..]].concat(), 0, periodic(50_000_000, 0), frame(low));
+        net.plan.streams[0].size = frame(own);
+        if fast {
+            net.port_mut(path[1], path[2]).rate_bps = 10 * RATE;
+        }
+        // The lower frame is at the first bridge 1 ns before the other one.
+        for (stream, octets) in net.plan.streams.iter_mut().zip([own, low]) {
+            let at = 200_000 - i64::from(octets) * 80 - i64::from(stream.pcp == 0);
+            stream.pattern = periodic(50_000_000, at as u64);
+        }
+        let (found, most) = (released(&bounds(&net.plan), 0), longest(&mut net));
+        if fast {
+            assert!(most > 8 * time(own) && most <= found, "{own} {low}: {most} {found}");
+            continue;
+        }
+        let longer = time(low.saturating_sub(own));
+        assert_eq!(found, 8 * time(own + 8) + time(low + 20) + 6 * longer, "{own} {low}");
+        assert!(most > found - 10_000 && most <= found, "{own} {low}: {most} {found}");
+    }
+}
+
 /// A lone stream over seven bridges, with one of a higher class over its first links: its talker, its listener and its
 /// frames.
 fn below(links: usize, octets: u32, period_ns: u64) -> Net {
@@ -265,23 +298,20 @@ fn higher_frames_count_again_behind_a_scheduler() {
     assert!(released(&bounds(&net.plan), 0) >= alone + own);
 }
 
-/// From a node on, the frames of the first stream have a redundancy tag: there they are longer than they came, and do not
-/// count in one part with those before. In each part, the frame is behind one frame of another stream at each link.
+/// From a node on, all frames have a redundancy tag: there they are longer than they came, and do not count in one part with
+/// those before. Of frames that come together, each waits there until those before it have sent their tags.
 #[test]
 fn frames_that_grow_count_apart() {
-    let mut net = network(&tandem(9, 1), 173_913);
-    let tagged = |entry: usize| u8::from(entry >= 5);
-    net.plan.streams[0].redundancy =
-        Some(Box::new(Redundancy { copies: (0..10).map(tagged).collect(), ..Redundancy::default() }));
-    let sent = |entry: usize| SENT + i64::from(tagged(entry)) * 6 * 80_000;
-    for (number, stream) in net.plan.streams.iter_mut().enumerate().skip(1) {
-        let Pattern::Periodic { period_ns, offset_ns, .. } = &mut stream.pattern else { continue };
-        let meets: i64 = (0..number).map(sent).sum::<i64>() + WIRE * (number as i64 - 1);
-        *offset_ns = ((meets - SENT) / 1_000 - number as i64).rem_euclid(*period_ns as i64) as u64;
+    let mut net = network(&vec![(0..9).collect(); 11], 3_000_000);
+    let tag = 6 * 80_000;
+    for (number, stream) in net.plan.streams.iter_mut().enumerate() {
+        let copies = (0..10).map(|entry| u8::from(entry >= 5)).collect();
+        stream.redundancy = Some(Box::new(Redundancy { copies, ..Redundancy::default() }));
+        stream.pattern = periodic(3_000_000, u64::from(number == 0));
     }
-    let exact = (0..10).map(sent).sum::<i64>() + 8 * WIRE;
-    let most = longest(&mut net);
-    assert!(most > exact - 10_000 && most <= released(&bounds(&net.plan), 0), "{most}");
+    let exact = 10 * (SENT + WIRE) + 5 * tag + 10 * tag;
+    let (most, found) = (longest(&mut net), released(&bounds(&net.plan), 0));
+    assert!(most > exact - 10_000 && most <= found, "{most} {found}");
 }
 
 /// The longest delay that a run shows of the first stream, from its release, in ps.
