@@ -9,6 +9,7 @@ use crate::curve::{Curve, Data, Ps, Rate};
 use crate::model::flow_hop::FlowHop;
 use crate::model::sizes::wire;
 use crate::reason::Reason;
+use crate::service::class::Model;
 
 /// Limits on the arrivals of several flows together, from the port that they passed before.
 pub(crate) trait Upstream {
@@ -19,6 +20,8 @@ pub(crate) trait Upstream {
     fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve>;
     /// The port before, if there is exactly one, and the classes of the flow there: a bit per class.
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)>;
+    /// Whether all frames of a port come over one link, in its order and no closer than the port sends them.
+    fn over_one_link(&self, model: &Model<'_>) -> bool;
     /// Why the arrivals of a flow have no limit.
     fn unbounded(&self, hop: &FlowHop) -> Reason;
 }

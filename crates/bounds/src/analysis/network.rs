@@ -462,6 +462,26 @@ impl Upstream for Network<'_> {
         (!grows).then_some((before.port, before.classes))
     }
 
+    fn over_one_link(&self, model: &Model<'_>) -> bool {
+        let port = model.port;
+        let flows = || model.flows.iter().flatten().map(|hop| &self.hops[*hop]);
+        let from = |hop: &FlowHop| self.before(hop).filter(|_| hop.closer == 0).map(|(port, _)| port);
+        let Some(one) = flows().next().and_then(from) else { return false };
+        let link = &self.models[one];
+        let whole = |of: &Model<'_>| !of.rounded() && of.port.preemption.is_none() && of.server.is_none();
+        let at_once = port.gates.is_none()
+            && port.transmit_buffer.is_none()
+            && port.classes.iter().all(|class| class.cbs.is_none())
+            && self.plan.nodes[port.node as usize].host.is_none();
+        // A fault may keep frames back until several wait.
+        at_once
+            && self.plan.faults.is_empty()
+            && whole(model)
+            && whole(link)
+            && link.port.rate_bps <= port.rate_bps
+            && flows().all(|hop| from(hop) == Some(one))
+    }
+
     fn unbounded(&self, hop: &FlowHop) -> Reason {
         let stream = self.plan.streams[hop.stream].name.clone();
         match self.unbounded_before(hop, 0) {

@@ -81,6 +81,7 @@ pub(crate) fn analyse(
     let used: Vec<(u8, u32)> =
         (0..count).filter_map(|class| Some((class as u8, frames(&here(class))?.1))).collect();
     let horizon = horizon(model, hops);
+    let over_one_link = upstream.over_one_link(model);
     let express = |class: u8| is_express(model.port.preemption.as_ref(), class);
     let cut = used.iter().any(|(class, octets)| !express(*class) && preemption::can_be_cut(*octets));
     // Express classes are sent before all others, whatever their numbers.
@@ -117,6 +118,7 @@ pub(crate) fn analyse(
             above: &above,
             preemptable,
             interrupted: preemptable && cut,
+            over_one_link,
             horizon,
         };
         let (outcome, mut higher) = analyse_class(&class, hops, &mut result, upstream);

@@ -213,6 +213,8 @@ pub(crate) struct Class<'a> {
     pub preemptable: bool,
     /// Whether express frames cut frames of this class, or of those of lower precedence.
     pub interrupted: bool,
+    /// Whether all frames of the port come over one link, no closer than the port sends them.
+    pub over_one_link: bool,
     pub horizon: Ps,
 }
 
@@ -252,13 +254,18 @@ impl Class<'_> {
 
     /// What may go first when a frame of the class begins to wait, although it is of a lower class or was selected
     /// before: the largest lower frame, behind others in the transmit buffer; 0 without a lower frame. What a server
-    /// could have served in its latency counts as well.
+    /// could have served in its latency counts as well. Over one link, a lower frame came before the first one to wait.
     pub fn lower_data(&self) -> Data {
         if self.crowded() {
             return Data::from(if self.shaped() { 1 } else { self.model.buffer }) * wire(self.any);
         }
         let selected = Data::from(self.model.buffer - 1) * wire(self.any);
-        let lower = if self.lower == 0 { 0 } else { wire(self.lower) + selected };
+        let mut lower = if self.lower == 0 { 0 } else { wire(self.lower) + selected };
+        if self.over_one_link {
+            // While the first frame to wait was on that link, the port has sent as much of those before.
+            let first = self.above.iter().fold(self.smallest, |least, higher| least.min(higher.smallest));
+            lower = lower.min(wire(self.any) - wire(first));
+        }
         lower
             + self.model.server.map_or(0, |own| Data::from(self.model.rate) * Data::from(ps(own.latency_ns)))
     }

@@ -208,6 +208,56 @@ fn a_lower_frame_over_the_same_link_delays_by_what_it_is_longer() {
     }
 }
 
+/// What lets frames come closer than they were on the link, or keeps them back until several wait: the lower frame counts
+/// in full behind it, as it does where one of them begins.
+#[test]
+fn a_lower_frame_counts_in_full_where_frames_may_come_closer() {
+    let behind = |change: &dyn Fn(&mut Net, usize, usize)| {
+        let mut net = network(&[(0..3).collect()], 50_000_000);
+        net.plan.streams[0].size = frame(500);
+        let path = path_of(&net.plan, 0);
+        net.stream("low", &path, 0, periodic(50_000_000, 0), frame(FULL));
+        let route = &net.plan.streams[0].route;
+        let (before, port) = (route[1].port as usize, route[2].port as usize);
+        change(&mut net, before, port);
+        bounds(&net.plan).flows[0].hops[2].upper_ps.unwrap()
+    };
+    let time = |octets: u32| i64::from(octets) * 80_000;
+    let part = time(508) + time(FULL - 500);
+    assert_eq!(behind(&|_, _, _| ()), part);
+    assert_eq!(behind(&|net, before, _| net.plan.ports[before].rate_bps = RATE / 2), part);
+    let full = [
+        behind(&|net, before, _| net.plan.ports[before].rate_bps = RATE + RATE / 10),
+        behind(&|net, _, port| {
+            let node = net.plan.ports[port].node as usize;
+            net.plan.nodes[node].further = Some(tsn_plan::Further::Uniform { up_to_ns: 1_000 });
+        }),
+        behind(&|net, _, port| {
+            let node = net.plan.ports[port].node as usize;
+            net.plan.nodes[node].cut_through_octets = Some(64);
+        }),
+        behind(&|net, before, _| {
+            let port = before as u32;
+            net.plan.faults.push(tsn_plan::Fault::LinkDown { port, from_ns: 0, until_ns: 1_000_000 });
+        }),
+        behind(&|net, before, _| {
+            let own = tsn_plan::Preemption { express: 0x20, ..Default::default() };
+            net.plan.ports[before].preemption = Some(own);
+        }),
+        behind(&|net, _, port| net.plan.ports[port].gates = gates(0, &[(0xff, 1_000_000)])),
+        behind(&|net, _, port| {
+            net.plan.ports[port].classes[7].cbs = Some(cbs(10_000_000, RATE as i64, 100_000, -100_000));
+        }),
+        behind(&|net, _, port| {
+            let node = net.plan.ports[port].node;
+            let (path, number) = (path_of(&net.plan, 0), net.plan.streams.len());
+            let on = path.iter().position(|own| *own == node).unwrap();
+            net.stream(&format!("s{number}"), &path[on..], 0, periodic(50_000_000, 0), frame(FULL));
+        }),
+    ];
+    assert_eq!(full, [time(508) + time(FULL + 20); 8]);
+}
+
 /// A lone stream over seven bridges, with one of a higher class over its first links: its talker, its listener and its
 /// frames.
 fn below(links: usize, octets: u32, period_ns: u64) -> Net {

@@ -57,8 +57,8 @@ fn mixed_rates_and_what_a_stamp_means() {
     assert_eq!(stamped.release_upper_ps, lone.release_upper_ps);
 }
 
-/// At every hop after the first, one frame of a lower class may be in transmission; the delay does not count
-/// the first hop.
+/// At the first hop, which the delay does not count, one frame of a lower class may be in transmission. At each further one
+/// it has been for as long as the other frame needed to come over the link.
 #[test]
 fn one_blocking_frame_per_hop() {
     for hops in 1..5_u32 {
@@ -68,8 +68,8 @@ fn one_blocking_frame_per_hop() {
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
         let found = bounds(&net.plan);
         let express = flow(&found, "express");
-        let blocked = wire(i64::from(FULL));
-        assert_eq!(express.upper_ps, Some(alone(100, i64::from(hops)) + blocked * i64::from(hops - 1)));
+        let (blocked, longer) = (wire(i64::from(FULL)), wire(i64::from(FULL)) - wire(100));
+        assert_eq!(express.upper_ps, Some(alone(100, i64::from(hops)) + longer * i64::from(hops - 1)));
         assert_eq!(express.release_upper_ps.unwrap() - express.upper_ps.unwrap(), blocked + BEFORE * 8_000);
         assert_eq!(express.lower_ps, alone(100, i64::from(hops)));
         let bulk = flow(&found, "bulk");

@@ -99,8 +99,10 @@ fn a_frame_waits_for_all_lower_frames_of_the_buffer() {
             port.transmit_buffer = Some(frames).filter(|frames| *frames > 1);
         }
         let found = flow(&net.plan, "express");
-        for hop in &found.hops {
-            assert_eq!(hop.upper_ps, Some(i64::from(frames) * wire + LAST), "{frames}");
+        for (number, hop) in found.hops.iter().enumerate() {
+            // Over the first link, both come one after the other.
+            let came = if frames == 1 && number > 0 { 1_000 * 8_000 } else { 0 };
+            assert_eq!(hop.upper_ps, Some(i64::from(frames) * wire - came + LAST), "{frames}");
         }
         let reached = longest(&net, path[0], path[1], 0);
         let exact = i64::from(frames) * wire + LAST;
