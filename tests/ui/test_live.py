@@ -337,7 +337,7 @@ def test_the_gates_of_a_chosen_port_follow_the_text(page: Page) -> None:
     assert findings(page) == []
 
 
-CAREFUL = CROWDED.replace("delay: 3 us", "delay: 22 us")
+CAREFUL = CROWDED.replace("delay: 3 us", "delay: 18 us")
 
 
 def test_a_swept_value_is_judged_as_tune_does(tmp_path: Path) -> None:

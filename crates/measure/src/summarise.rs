@@ -6,6 +6,7 @@ use crate::report::{Count, DelayPercentile, Jitter, LostAfter, PathReport, Rate,
 use crate::statistics::distribution::{Distribution, Extreme, Stat};
 use crate::statistics::path_statistics::PathStatistics;
 use crate::statistics::scale::Scale;
+use rustc_hash::FxHashMap;
 
 /// The part of a report about a path that does not depend on its frames.
 #[derive(Clone, Debug, Default)]
@@ -43,16 +44,15 @@ impl PathInfo {
 pub(crate) fn reports(paths: &[(PathInfo, Path)]) -> (Vec<PathReport>, Vec<PathReport>) {
     let mut single = Vec::with_capacity(paths.len());
     let mut groups: Vec<(&PathInfo, Vec<usize>)> = Vec::new();
+    let mut known: FxHashMap<(&str, &str), usize> = FxHashMap::default();
     for (place, (info, path)) in paths.iter().enumerate() {
         let intervals = intervals(&path.statistics, info.period_ns);
         single.push(report(info, &path.statistics, &intervals, &|_| None));
-        let member = |group: &&mut (&PathInfo, Vec<usize>)| {
-            group.0.group == info.group && group.0.listener == info.listener
-        };
-        match groups.iter_mut().find(member) {
-            Some(group) => group.1.push(place),
-            None => groups.push((info, vec![place])),
-        }
+        let group = *known.entry((&info.group, &info.listener)).or_insert_with(|| {
+            groups.push((info, vec![]));
+            groups.len() - 1
+        });
+        groups[group].1.push(place);
     }
     let pooled = groups.into_iter().map(|(info, members)| pool(paths, info, &members)).collect();
     (single, pooled)

@@ -140,14 +140,15 @@ def _departures(run: Run) -> pl.DataFrame:
 
 
 def test_the_higher_class_goes_past_a_queue(run: Run) -> None:
-    """A burst reaches the bridge within 1 ms and leaves it in 6 ms: what comes meanwhile leaves between its
-    frames. In one queue, it would leave behind the burst."""
+    """A burst reaches the bridge within 1 ms and leaves it in 6 ms, or later on a busy machine: what comes
+    meanwhile, a frame each ms, leaves between its frames. In one queue, it would leave behind the burst."""
     order = list(_departures(run).select("stream", "seq").iter_rows())
+    times_ns = _departures(run)["t_ns"]
     for burst in range(5):
         own = [place for place, (stream, seq) in enumerate(order) if stream == "files" and seq // 49 == burst]
         meanwhile = sum(stream == "loop" for stream, _ in order[own[0] : own[-1]])
         assert len(own) == 49
-        assert 4 <= meanwhile <= 8
+        assert 4 <= meanwhile <= (times_ns[own[-1]] - times_ns[own[0]]) / 1e6 + 2
         assert own[-1] - own[0] == 48 + meanwhile
 
 
