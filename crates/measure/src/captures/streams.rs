@@ -62,6 +62,8 @@ pub(super) struct Streams {
     by_content: bool,
     path_options: PathOptions,
     by_key: FxHashMap<FlowKey, u32>,
+    /// How many streams have a name, apart from their number behind it.
+    namesakes: FxHashMap<String, u64>,
     /// Streams of our own payload by their numbers, where those are small.
     own: Vec<Option<u32>>,
     all: Vec<Stream>,
@@ -84,6 +86,7 @@ impl Streams {
             by_content,
             path_options,
             by_key: FxHashMap::default(),
+            namesakes: FxHashMap::default(),
             own: Vec::new(),
             all: Vec::new(),
             cut: FxHashSet::default(),
@@ -229,10 +232,10 @@ impl Streams {
             Numbering { format, frames_per_cycle: 1, scale: Scale::of(format) }
         });
         let mut name = key.name(numbering.format, frame);
-        let namesakes =
-            self.all.iter().filter(|stream| stream.name.split(" #").next() == Some(&name)).count();
-        if namesakes > 0 {
-            name = format!("{name} #{}", namesakes + 1);
+        let namesakes = self.namesakes.entry(name.clone()).or_insert(0);
+        *namesakes += 1;
+        if *namesakes > 1 {
+            name = format!("{name} #{namesakes}");
         }
         #[expect(clippy::cast_possible_truncation, reason = "four billion streams do not fit memory")]
         let place = self.all.len() as u32;
