@@ -118,6 +118,27 @@ def test_every_metric_is_served_and_has_its_labels(tmp_path):
             assert tuple(one for one in sample.labels if one != "le") == about.labels, name
 
 
+def test_before_the_first_frame_no_stream_of_the_plan_is_seen(tmp_path):
+    """A talker that never begins is told, though nothing was lost and no delay is known."""
+    streams = CapturedStreams(PLAN.document, [tmp_path / "tx"], [tmp_path / "rx"])
+    found = samples(network(streams=streams))
+    assert (found["tsnbench_planned_streams",], found["tsnbench_streams",]) == (2, 0)
+    assert not [key for key in found if "frame" in key[0] or "delay" in key[0]]
+
+
+def test_the_longest_silence_is_that_of_any_stream(tmp_path):
+    """Also of one that has no metrics of its own."""
+    streams = captured(tmp_path)
+    streams._newest = (10**9, streams._clock())
+    streams.streams["y"].last_ns = 0
+    found = samples(network(streams=streams, most=1))
+    assert {key[1] for key in found if key[0] == "tsnbench_stream_last_frame_age_seconds"} == {"x"}
+    assert 1 <= found["tsnbench_last_frame_age_max_seconds",] < 60
+    assert (
+        found["tsnbench_stream_last_frame_age_seconds", "x"] < found["tsnbench_last_frame_age_max_seconds",]
+    )
+
+
 def test_settings_that_differ_are_counted_by_kind(tmp_path):
     found = samples(network(Hosts({"h1": reading("h1")}, DIFFERENT)))
     assert {key[1:]: value for key, value in found.items() if key[0] == "tsnbench_setting_different"} == {

@@ -73,7 +73,11 @@ METRICS = {
     "tsnbench_capture_end_timestamp_seconds": About(
         "gauge", "The last stamp of the frames that count, on the captures' clock."
     ),
+    "tsnbench_planned_streams": About("gauge", "Number of streams of the Plan."),
     "tsnbench_streams": About("gauge", "Number of streams of which a frame was seen."),
+    "tsnbench_last_frame_age_max_seconds": About(
+        "gauge", "Time since the last frame of the stream that has been silent for longest, of those seen."
+    ),
     "tsnbench_sent_frames": About("counter", "Frames of all streams that the talkers' captures have."),
     "tsnbench_received_frames": About("counter", "Frames of all streams that arrived."),
     "tsnbench_lost_frames": About("counter", "Frames of all streams that were lost."),
@@ -252,10 +256,14 @@ def _clock_error_ns(one: HostReading) -> int | None:
 def _captures(families: _Families, streams: CapturedStreams) -> None:
     for path in streams.files:
         families.add("tsnbench_capture_up", float(path not in streams.failures), str(path))
+    # Also before the first frame: where nothing is seen, nothing is well.
+    families.add("tsnbench_planned_streams", streams.planned)
+    families.add("tsnbench_streams", len(streams.streams))
+    ages = [age for one in streams.streams.values() if (age := streams.age_s(one)) is not None]
+    families.add("tsnbench_last_frame_age_max_seconds", max(ages, default=None))
     if streams.span_ns is not None:
         for name, time_ns in zip(("start", "end"), streams.span_ns, strict=True):
             families.add(f"tsnbench_capture_{name}_timestamp_seconds", time_ns / 1e9)
-        families.add("tsnbench_streams", len(streams.streams))
         whole = streams.whole
         families.add("tsnbench_received_frames", whole.received)
         families.add("tsnbench_lost_frames", whole.lost)

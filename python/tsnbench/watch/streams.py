@@ -162,6 +162,8 @@ class CapturedStreams:
         self.span_ns: tuple[int, int] | None = None
         """The first and the last stamp of the frames that count."""
         self._plan = plan["streams"]
+        self.planned = len(self._plan)
+        """Number of streams of the Plan."""
         self._tx, self._rx = ([_File(path) for path in paths] for paths in (tx, rx))
         self._clock = clock
         self._read_at: deque[float] = deque(maxlen=4)
