@@ -15,6 +15,8 @@ GATE = (
     "{at: talker -> switch, streams: [loop], gate: {base-time: 10 us, "
     "entries: [{for: 300 us}, {open: false, for: 700 us}]}}"
 )
+CLOSES = GATE.replace("gate: {", "gate: {close-on-invalid: true, ")
+RED = METER.replace("3000 B", "3000 B, mark-all-red: true")
 SDU = "{at: talker -> switch, streams: [loop], max-sdu: 200 B}"
 
 
@@ -32,6 +34,11 @@ DEFECTS = [
     ("psfp.sdu", SDU, SDU.replace("200 B", "201 B")),
     ("psfp.sdu", SDU, SDU.replace("200 B", "199 B")),
     ("psfp.sdu", SDU, SDU.replace("200 B}", "200 B, block-oversize: true}")),
+    ("psfp.block", SDU.replace("200 B}", "200 B, block-oversize: true}"), SDU),
+    ("psfp.block", CLOSES, GATE),
+    ("psfp.gate", CLOSES, CLOSES.replace("for: 300 us", "for: 290 us").replace("700", "710")),
+    ("psfp.block", RED, METER),
+    ("psfp.meter", RED, RED.replace("3000 B", "6000 B")),
 ]
 
 

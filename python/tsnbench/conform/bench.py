@@ -204,13 +204,14 @@ class Bench:
         drain_ns: int,
         about: str,
         filters: bool = False,
+        on_links: Sequence[Fault] = (),
     ) -> Stimulus | None:
         """The Plan of a stimulus; None if its frames do not leave the device by this port.
 
         Its name is that of the kind of stimulus and the number of the device's port.
 
         Testers have no gates and shapers. The device has those of :attr:`device`, with its faults, and its
-        ``filters`` of these streams.
+        ``filters`` of these streams. Faults ``on_links`` are those that testers make on purpose.
         """
         taps, later = self.scenario.taps, self.settled_ns
         streams = {
@@ -242,6 +243,9 @@ class Bench:
         if not all(any(hop["port"] == number for hop in one["route"]) for one in document["streams"]):
             return None
         document = self._with_device(document)
+        if on_links:
+            moved = [_later(fault, later) for fault in on_links]
+            document["faults"] = [*document.get("faults", ()), *moved]
         made = Plan(document)
         check(made.to_json(), document)
         return Stimulus(name, port, made, streams, about)
@@ -304,3 +308,11 @@ class Bench:
             made["until_ns"] = now if fault["until_ns"] >= end else min(now, fault["until_ns"])
             found.append(made)
         return found
+
+
+def _later(fault: Fault, by_ns: int) -> Fault:
+    """The fault with another begin and end."""
+    made = fault.copy()
+    made["from_ns"] += by_ns
+    made["until_ns"] += by_ns
+    return made

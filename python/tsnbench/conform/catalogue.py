@@ -31,10 +31,17 @@ class Test:
     limit: str
     after: Sequence[str] = ()
     """Tests that must not have failed before: without them, the result would be about another defect."""
+    sent_for: str = ""
+    """The stimulus that shows it; empty: that of the suite."""
 
     @property
     def suite(self) -> str:
         return self.id.partition(".")[0]
+
+    @property
+    def stimulated(self) -> str:
+        """The kind of its stimulus."""
+        return self.sent_for or self.suite
 
 
 BACKLOG = (
@@ -44,6 +51,8 @@ BACKLOG = (
 STAIRS = "100 frames of 64, 512 and 1522 octets each at 50, 75, 90, 95, 99 and 100 % of the slower link"
 SINGLE = "single frames of seven sizes from 64 to 1522 octets, with random gaps"
 LOADED = "every PCP in turn loads the port 1.4 times, while 12 small frames of each PCP pass"
+TURNS = "small frames of the class with the shortest windows, 6 cycles before the first turn to 6 behind the last"
+PHASES = "a merging stream of the scenario, of which testers lose and delay frames before the device"
 TESTS = {
     one.id: one
     for one in (
@@ -149,6 +158,15 @@ TESTS = {
             "0 frames",
         ),
         Test(
+            "psfp.block",
+            "IEEE 802.1Q-2022, 8.6.5",
+            "that of the filter: frames too long, at a closed gate, or beyond the rate",
+            "own",
+            "frames that pass behind the first one that blocks, where the filter blocks all behind it",
+            "0 frames",
+            ("psfp.meter", "psfp.gate", "psfp.sdu"),
+        ),
+        Test(
             "frer.eliminate",
             "IEEE 802.1CB-2017, 7.4.3",
             "300 frames of each stream of the scenario that merges in the device",
@@ -164,6 +182,50 @@ TESTS = {
             "numbers that were sent and did not leave",
             "0 numbers",
         ),
+        *(
+            Test(
+                f"frer.{name}",
+                "IEEE 802.1CB-2017, 7.4.3",
+                PHASES,
+                "none",
+                formula,
+                limit,
+                ("frer.eliminate", "frer.complete", *after),
+                "frer-gaps",
+            )
+            for name, formula, limit, after in (
+                (
+                    "single",
+                    "frames of one path alone, each path in turn, that do not leave once",
+                    "0 frames",
+                    (),
+                ),
+                (
+                    "gap",
+                    "frames behind a gap of four numbers less than the history that do not leave once",
+                    "0 frames",
+                    ("frer.single",),
+                ),
+                (
+                    "order",
+                    "frames that do not leave once while frames overtake others by an eighth of the history",
+                    "0 frames",
+                    ("frer.single", "frer.gap"),
+                ),
+                (
+                    "rogue",
+                    "frames behind a gap of two histories that leave before the reset time",
+                    "0 frames",
+                    ("frer.single",),
+                ),
+                (
+                    "reset",
+                    "time from the last frame before this gap to the first one behind it",
+                    "the reset time, to two periods of the stream more, ± T",
+                    ("frer.single", "frer.rogue"),
+                ),
+            )
+        ),
         Test(
             "preempt.express",
             "IEEE 802.1Q-2022, 6.7.2",
@@ -171,6 +233,15 @@ TESTS = {
             "none",
             "longest wait of an express frame beyond the quickest one",
             "the time of 143 octets",
+        ),
+        Test(
+            "preempt.hold",
+            "IEEE 802.1Q-2022, 8.6.8.4",
+            "a small express frame waits for each of 60 windows, while a preemptable class loads the port",
+            "none",
+            "how much later than the quickest one a frame begins in its window",
+            "0 ± T",
+            sent_for="preempt-hold",
         ),
         Test(
             "cbs.slope",
@@ -260,6 +331,26 @@ TESTS = {
             "after the shift of the whole list",
             "0 ± T",
             ("gates.active", "gates.cycle", "gates.order", "gates.guard", "gates.entry"),
+        ),
+        Test(
+            "gates.begin",
+            "IEEE 802.1Q-2022, 8.6.9.1",
+            TURNS,
+            "own",
+            "openings around the base time without a frame, and frames beside the windows, farther than T",
+            "0 times",
+            ("gates.active", "gates.cycle", "gates.order", "gates.edge", "gates.entry"),
+            "gates-turns",
+        ),
+        Test(
+            "gates.change",
+            "IEEE 802.1Q-2022, 8.6.9.3",
+            TURNS,
+            "own",
+            "the same around the times at which a list replaces another one, or its last cycle is extended",
+            "0 times",
+            ("gates.begin",),
+            "gates-turns",
         ),
     )
 }

@@ -14,7 +14,20 @@ from tsnbench.conform import budget
 from tsnbench.conform.catalogue import TESTS, Test
 from tsnbench.conform.judge import Result, Verdict, heeded, undecided
 from tsnbench.conform.seen import Seen
-from tsnbench.conform.suites import cbs, forwarding, frer, gates, load, preempt, priority, psfp, queue
+from tsnbench.conform.suites import (
+    cbs,
+    forwarding,
+    frer,
+    frer_gaps,
+    gates,
+    gates_turns,
+    load,
+    preempt,
+    preempt_hold,
+    priority,
+    psfp,
+    queue,
+)
 from tsnbench.errors import InputError
 from tsnbench.runs import clearing, file_names, lock
 from tsnbench.runs.errors import FolderError, writing
@@ -42,7 +55,7 @@ class Suite(Protocol):
         ...
 
     def judged(self, bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:
-        """The results of all tests of the suite at one port."""
+        """The results of all tests of the stimulus at one port."""
         ...
 
 
@@ -53,11 +66,14 @@ SUITES: dict[str, Suite] = {
     "queue": queue,
     "psfp": psfp,
     "frer": frer,
+    "frer-gaps": frer_gaps,
     "preempt": preempt,
+    "preempt-hold": preempt_hold,
     "cbs": cbs,
     "gates": gates,
+    "gates-turns": gates_turns,
 }
-"""Suites by name, in the order of the catalogue."""
+"""Stimuli by kind, in the order of the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +83,7 @@ class Prepared:
     bench: Bench
     tests: Sequence[Test]
     stimuli: Sequence[tuple[str, Stimulus]]
-    """Each with the name of its suite."""
+    """Each with its kind."""
 
     @property
     def duration_ns(self) -> int:
@@ -79,7 +95,7 @@ class Prepared:
         """Results of tests for which there is no stimulus."""
         names = {test.id for test in self.tests}
         for name, suite in SUITES.items():
-            own = [test for test in TESTS if test in names and TESTS[test].suite == name]
+            own = [test for test in TESTS if test in names and TESTS[test].stimulated == name]
             ports = [port["name"] for port in suite.ports(self.bench)]
             sent = {one.port for of, one in self.stimuli if of == name}
             for test in own:
@@ -91,7 +107,7 @@ class Prepared:
 
 def prepare(bench: Bench, tests: Sequence[Test]) -> Prepared:
     """The stimuli of the chosen tests, planned and not run."""
-    names = dict.fromkeys(test.suite for test in tests)
+    names = dict.fromkeys(test.stimulated for test in tests)
     found = [(name, one) for name in names for one in SUITES[name].stimuli(bench)]
     return Prepared(bench, tests, found)
 
@@ -194,7 +210,7 @@ def conform(
 
 def _refused(suite: str, stimulus: Stimulus, problem: str) -> list[Result]:
     """The results of a stimulus that a backend cannot run."""
-    tests = [test.id for test in TESTS.values() if test.suite == suite]
+    tests = [test.id for test in TESTS.values() if test.stimulated == suite]
     lines = [line.strip() for line in problem.splitlines() if line.startswith("  ")]
     words = f"this place cannot run it: {(lines or problem.splitlines())[0]}"
     return [undecided(test, stimulus.port, "unsupported-dut", words) for test in tests]

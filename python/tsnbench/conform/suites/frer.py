@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FRAMES = 300
 
 
-def _merging(bench: Bench) -> dict[str, list[str]]:
+def merging(bench: Bench) -> dict[str, list[str]]:
     """By egress port of the device, the names of periodic streams that merge in it and leave by it."""
     found: dict[str, list[str]] = {}
     ports = bench.expected.document["ports"]
@@ -42,7 +42,7 @@ def _merging(bench: Bench) -> dict[str, list[str]]:
 
 def ports(bench: Bench) -> list[Port]:
     """Ports by which merged streams leave."""
-    names = _merging(bench)
+    names = merging(bench)
     return [port for port in bench.ports if port["name"] in names]
 
 
@@ -53,7 +53,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
             name: bench.scenario.streams[name].model_copy(
                 update={"stop": bench.lab.streams[name].start + FRAMES * _period(bench, name)}
             )
-            for name in _merging(bench)[port["name"]]
+            for name in merging(bench)[port["name"]]
             if name in bench.scenario.streams
         }
         if not streams:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tsnbench.conform.seen import Seen
     from tsnbench.plan.types import Port
     from tsnbench.scenario.model import Stream
+    from tsnbench.scenario.model.policing import StreamGate
 
 SDU_OVERHEAD = 22
 """Octets of a tagged frame that are not its service data unit: addresses, tag, type and FCS."""
@@ -97,6 +98,8 @@ def _stimulus(bench: Bench, one: Filtered) -> Stimulus | None:
         )
         about = f"{FRAMES} frames at {RATE} times the committed rate"
     elif own.gate is not None:
+        if any(entry.octets is not None for entry in own.gate.entries):
+            return None
         cycle = sum(entry.duration for entry in own.gate.entries)
         step = cycle // PHASES
         period = max(1, -(-round(84 * 8e9 / slowest) * 2 // cycle)) * cycle + step
@@ -138,6 +141,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     kinds = {"psfp.meter": one.filter.meter, "psfp.gate": one.filter.gate, "psfp.sdu": one.filter.max_sdu}
     judge = {"psfp.meter": _meter, "psfp.gate": _gate, "psfp.sdu": _sdu}
     chosen = next(test for test in ("psfp.meter", "psfp.gate", "psfp.sdu") if kinds[test] is not None)
+    yield replace(_block(one, chosen, seen, (ingress, number), error), frames=len(seen.left(number, name)))
     for test in judge:
         if kinds[test] is None:
             yield Result(test, one.port, "not-offered", f"the filter of {name} has none")
@@ -149,17 +153,78 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
             )
 
 
+@dataclass(frozen=True)
+class Arrived:
+    """The frames of a filter's stream as they arrived, in this order."""
+
+    octets: np.ndarray
+    at_ns: np.ndarray
+    """When the last bit arrived, by the testers' clock."""
+    passed: np.ndarray
+    """bool: which of them left."""
+
+    @classmethod
+    def of(cls, one: Filtered, seen: Seen, ports: tuple[int, int]) -> Arrived:
+        sent, left = seen.entered(ports[0], one.name), seen.left(ports[1], one.name)
+        cable = seen.plan["ports"][ports[0]]["propagation_ps"] / 1000
+        at = sent["begin"].to_numpy() + sent["wire"].to_numpy() + cable
+        return cls(sent["octets"].to_numpy(), at, np.isin(sent["seq"].to_numpy(), left["seq"].to_numpy()))
+
+    def __len__(self) -> int:
+        return len(self.octets)
+
+    def until(self, place: int | None) -> Arrived:
+        """The first frames of them; all without a place."""
+        return Arrived(self.octets[:place], self.at_ns[:place], self.passed[:place])
+
+
+def _blocking(one: Filtered, chosen: str, frames: Arrived, error: Error) -> int | None:
+    """The place of the frame behind which all are blocked; None if the filter does not block, or no frame
+    was one that blocks.
+
+    Of a meter that marks all frames red, it is the first frame that did not pass: :func:`_meter` judges
+    whether that is the right one.
+    """
+    own, gate = one.filter, one.filter.gate
+    if chosen == "psfp.sdu" and own.block_oversize:
+        blocks = frames.octets > (own.max_sdu or 0) + SDU_OVERHEAD
+    elif chosen == "psfp.gate" and gate is not None and gate.close_on_invalid:
+        is_open, near = _states(gate, frames.at_ns, error.own_ns or 0)
+        blocks = ~is_open & ~near
+    elif chosen == "psfp.meter" and own.meter is not None and own.meter.mark_all_red:
+        blocks = ~frames.passed
+    else:
+        return None
+    return int(blocks.argmax()) if blocks.any() else None
+
+
+def _block(one: Filtered, chosen: str, seen: Seen, ports: tuple[int, int], error: Error) -> Result:
+    """Frames that pass behind the one that blocks."""
+    own, gate, meter = one.filter, one.filter.gate, one.filter.meter
+    if not (own.block_oversize or (gate and gate.close_on_invalid) or (meter and meter.mark_all_red)):
+        return Result("psfp.block", one.port, "not-offered", f"the filter of {one.name} blocks nothing")
+    frames = Arrived.of(one, seen, ports)
+    place = _blocking(one, chosen, frames, error)
+    if place is None:
+        return undecided("psfp.block", one.port, "too-few", f"no frame of {one.name} is one that blocks")
+    wrong = int(frames.passed[place + 1 :].sum())
+    words = f"frames passed behind frame {place + 1}, which blocks all behind it; of {len(frames)}"
+    return _exact("psfp.block", one, wrong, len(frames), words)
+
+
 def _meter(one: Filtered, seen: Seen, ports: tuple[int, int], error: Error) -> Result:
     """Octets that pass, against the committed rate and burst."""
-    sent, left = seen.entered(ports[0], one.name), seen.left(ports[1], one.name)
+    every = Arrived.of(one, seen, ports)
     meter = one.filter.meter
     assert meter is not None
-    if meter.eir or len(sent) < FRAMES // 2:
+    if meter.eir or len(every) < FRAMES // 2:
         return undecided("psfp.meter", one.port, "too-few" if not meter.eir else "no-stimulus")
-    octets = int(sent["octets"].to_numpy()[0])
-    span = float(sent["begin"].to_numpy()[-1] - sent["begin"].to_numpy()[0])
-    wanted = min(meter.cir * span / 8e9 + meter.cbs, float(octets * len(sent)))
-    found = float(left["octets"].sum())
+    place = _blocking(one, "psfp.meter", every, error)
+    frames = every.until(None if place is None else place + 1)
+    octets = int(every.octets[0])
+    span = float(frames.at_ns[-1] - frames.at_ns[0])
+    wanted = min(meter.cir * span / 8e9 + meter.cbs, float(octets * len(every)))
+    found = float(frames.octets[frames.passed].sum())
     slack = octets + SHARE * wanted
     good = abs(found - wanted) <= slack
     return Result(
@@ -171,47 +236,48 @@ def _meter(one: Filtered, seen: Seen, ports: tuple[int, int], error: Error) -> R
         limit=Number(wanted, "octets", wanted - slack, wanted + slack),
         shown=f"{found:,.0f} B",
         wanted=f"{wanted:,.0f} +-{slack:,.0f} B",
-        estimates=len(sent),
+        estimates=len(frames),
     )
 
 
 def _sdu(one: Filtered, seen: Seen, ports: tuple[int, int], error: Error) -> Result:
-    """Which sizes pass."""
-    sent, left = seen.entered(ports[0], one.name), seen.left(ports[1], one.name)
-    most = (one.filter.max_sdu or 0) + SDU_OVERHEAD
-    through = set(left["seq"].to_list())
-    small = sent.filter(sent["octets"] <= most)["seq"].to_list()
-    large = sent.filter(sent["octets"] > most)["seq"].to_list()
-    if not small or not large:
+    """Which sizes pass, up to the first frame that blocks the others."""
+    every = Arrived.of(one, seen, ports)
+    place = _blocking(one, "psfp.sdu", every, error)
+    frames = every.until(None if place is None else place + 1)
+    small = frames.octets <= (one.filter.max_sdu or 0) + SDU_OVERHEAD
+    if small.all() or not small.any():
         return undecided("psfp.sdu", one.port, "too-few")
-    if one.filter.block_oversize:
-        first = min(large)
-        small, large = [seq for seq in small if seq < first], [*large, *(seq for seq in small if seq > first)]
-    wrong = sum(seq not in through for seq in small) + sum(seq in through for seq in large)
-    return _exact("psfp.sdu", one, wrong, len(sent), f"of {len(sent)} frames passed or were dropped wrongly")
+    wrong = int((frames.passed != small).sum())
+    return _exact(
+        "psfp.sdu", one, wrong, len(frames), f"of {len(frames)} frames passed or were dropped wrongly"
+    )
 
 
-def _gate(one: Filtered, seen: Seen, ports: tuple[int, int], error: Error) -> Result:
-    """Frames that passed at a closed gate, or were dropped at an open one."""
-    if error.own_ns is None:
-        return undecided("psfp.gate", one.port, "clocks")
-    sent, left = seen.entered(ports[0], one.name), seen.left(ports[1], one.name)
-    gate = one.filter.gate
-    if gate is None or not len(sent):
-        return undecided("psfp.gate", one.port, "too-few")
-    cable = seen.plan["ports"][ports[0]]["propagation_ps"] / 1000
-    arrived = sent["begin"].to_numpy() + sent["wire"].to_numpy() + cable
-    passed = np.isin(sent["seq"].to_numpy(), left["seq"].to_numpy())
-    cycle = sum(entry.duration for entry in gate.entries)
+def _states(gate: StreamGate, at_ns: np.ndarray, error_ns: float) -> tuple[np.ndarray, np.ndarray]:
+    """By time, whether a stream gate's list is open, and whether it is too near to an edge to tell."""
     edges = [0, *accumulate(entry.duration for entry in gate.entries)]
-    phase = (arrived - gate.base_time) % cycle
+    phase = (at_ns - gate.base_time) % edges[-1]
     is_open = np.zeros(len(phase), dtype=bool)
     for (begin, end), entry in zip(pairwise(edges), gate.entries, strict=True):
         is_open |= entry.open & (phase >= begin) & (phase < end)
-    near = np.min([np.abs(phase - edge) for edge in edges], axis=0) <= error.own_ns
-    wrong = int(((passed != is_open) & ~near).sum())
-    words = f"of {len(sent)} frames passed a closed gate, or were dropped at an open one"
-    return _exact("psfp.gate", one, wrong, len(sent), words)
+    return is_open, np.min([np.abs(phase - edge) for edge in edges], axis=0) <= error_ns
+
+
+def _gate(one: Filtered, seen: Seen, ports: tuple[int, int], error: Error) -> Result:
+    """Frames that passed at a closed gate, or were dropped at an open one, up to one that closes it for good."""
+    every = Arrived.of(one, seen, ports)
+    gate = one.filter.gate
+    if error.own_ns is None:
+        return undecided("psfp.gate", one.port, "clocks")
+    if gate is None or not len(every):
+        return undecided("psfp.gate", one.port, "too-few")
+    place = _blocking(one, "psfp.gate", every, error)
+    frames = every.until(None if place is None else place + 1)
+    is_open, near = _states(gate, frames.at_ns, error.own_ns)
+    wrong = int(((frames.passed != is_open) & ~near).sum())
+    words = f"of {len(frames)} frames passed a closed gate, or were dropped at an open one"
+    return _exact("psfp.gate", one, wrong, len(frames), words)
 
 
 def _exact(test: str, one: Filtered, wrong: int, frames: int, words: str) -> Result:
