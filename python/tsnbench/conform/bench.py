@@ -14,6 +14,8 @@ from tsnbench.plan.network import Network
 from tsnbench.plan.streams.settling import settling_ns
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario.model import Filter, Regeneration, Taps
+from tsnbench.scenario.model.clocks import Clock, Clocks
+from tsnbench.scenario.model.ptp import Servo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 NEAR_NS, SETTLED_TIMES = 100, 2
 """Testers begin when servos have had twice the time that they need for this difference of clocks."""
+STILL_PPT = 1_000
+"""By how much clocks are steered at most that should follow nobody."""
 
 
 class BenchError(InputError):
@@ -205,6 +209,7 @@ class Bench:
         about: str,
         filters: bool = False,
         on_links: Sequence[Fault] = (),
+        messages_at: Sequence[str] = (),
     ) -> Stimulus | None:
         """The Plan of a stimulus; None if its frames do not leave the device by this port.
 
@@ -212,8 +217,9 @@ class Bench:
 
         Testers have no gates and shapers. The device has those of :attr:`device`, with its faults, and its
         ``filters`` of these streams. Faults ``on_links`` are those that testers make on purpose.
+        PTP's messages are captured on the links of the ports ``messages_at``, in both directions.
         """
-        taps, later = self.scenario.taps, self.settled_ns
+        taps, later = self.scenario.taps, 0 if messages_at else self.settled_ns
         streams = {
             own: one.model_copy(update={"start": one.start + later, "stop": one.stop and one.stop + later})
             for own, one in streams.items()
@@ -230,11 +236,13 @@ class Bench:
                 "shapers": {},
                 "faults": (),
                 "policing": self._filters(streams) if filters else (),
+                "clocks": self._clocks(visible=bool(messages_at)),
                 "taps": Taps(
-                    ports=(port, *self._from_bridges()),
+                    ports=tuple(dict.fromkeys((port, *self._from_bridges(), *messages_at))),
                     granularity=taps.granularity,
                     tx_point=taps.tx_point,
-                    rx_point=taps.rx_point,
+                    # Times of messages at both ends are compared as captures have them.
+                    rx_point=taps.tx_point if messages_at else taps.rx_point,
                 ),
             }
         )
@@ -249,6 +257,17 @@ class Bench:
         made = Plan(document)
         check(made.to_json(), document)
         return Stimulus(name, port, made, streams, about)
+
+    def _clocks(self, *, visible: bool) -> Clocks | None:
+        """Those of the device's scenario; ``visible``: with PTP's messages at taps and in captures, and one
+        clock for all testers, which follows nobody: a clock that follows hides what it was told."""
+        clocks = self.scenario.clocks
+        if clocks is None or clocks.gptp is None or not visible:
+            return clocks
+        own = {self.name: clocks.own.get(self.name, clocks.default)}
+        still = Servo(first_step_threshold=0, max_frequency=STILL_PPT)
+        gptp = clocks.gptp.model_copy(update={"visible": True, "servo": still})
+        return clocks.model_copy(update={"default": Clock(), "own": own, "gptp": gptp})
 
     def _from_bridges(self) -> list[str]:
         """The ports towards the device of bridges, which have a tap only on request."""

@@ -270,6 +270,14 @@ TESTS = {
             ("forwarding.line", "forwarding.slope", "cbs.slope", "cbs.return"),
         ),
         Test(
+            "ptp.correction",
+            "IEEE 1588-2019, 10.2 and 10.3",
+            "60 intervals of PTP's messages between the grandmaster and a neighbour, without other load",
+            "one",
+            "mean growth of the correction field of Sync and Delay_Req, less their mean time in the device",
+            "0 ± T",
+        ),
+        Test(
             "gates.active",
             "IEEE 802.1Q-2022, 8.6.8.4",
             BACKLOG,

@@ -26,6 +26,7 @@ from tsnbench.conform.suites import (
     preempt_hold,
     priority,
     psfp,
+    ptp,
     queue,
 )
 from tsnbench.errors import InputError
@@ -70,6 +71,7 @@ SUITES: dict[str, Suite] = {
     "preempt": preempt,
     "preempt-hold": preempt_hold,
     "cbs": cbs,
+    "ptp": ptp,
     "gates": gates,
     "gates-turns": gates_turns,
 }
@@ -185,7 +187,7 @@ def conform(
     for number, (suite, one) in enumerate(prepared.stimuli):
         try:
             with watch(one, number) as progress:
-                made = run_one(one.plan, into / one.name, how, progress, on=on)
+                made = run_one(one.plan, into / one.name, _with_captures(how, suite), progress, on=on)
         except FolderError:
             raise
         except InputError as problem:
@@ -206,6 +208,11 @@ def conform(
     with writing(into), lock.held(into):
         write_json(into / file_names.CONFORM, outcome.document())
     return outcome
+
+
+def _with_captures(how: Options, kind: str) -> Options:
+    """PTP's corrections are in captures alone."""
+    return replace(how, pcap=True) if kind == "ptp" else how
 
 
 def _refused(suite: str, stimulus: Stimulus, problem: str) -> list[Result]:

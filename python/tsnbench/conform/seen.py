@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tsnbench import _native
 from tsnbench.conform.estimate import Frames
 from tsnbench.libraries import numpy as np
 from tsnbench.libraries import polars as pl
@@ -26,6 +29,8 @@ class Seen:
     plan: PlanDocument
     table: pl.DataFrame
     """As :meth:`tsnbench.runs.Run.observations`."""
+    folder: Path | None = None
+    """Of the run, with its captures."""
 
     @classmethod
     def of(cls, run: Run) -> Seen:
@@ -34,7 +39,16 @@ class Seen:
         Raises:
             FolderError: the run has no observations, or they cannot be read.
         """
-        return cls(run.plan.document, run.observations().filter(pl.col("t_ns").is_not_null()))
+        return cls(run.plan.document, run.observations().filter(pl.col("t_ns").is_not_null()), run.folder)
+
+    def capture(self, tap: str) -> Path | None:
+        """The capture of a tap, by its name; None if the run has none."""
+        if self.folder is None:
+            return None
+        names = _native.capture_names(json.dumps(self.plan))
+        place = next(place for place, one in enumerate(self.plan["taps"]) if one["name"] == tap)
+        file = self.folder / "captures" / names[place]
+        return file if file.is_file() else None
 
     @cached_property
     def taps(self) -> Mapping[tuple[str, int], Tap]:
