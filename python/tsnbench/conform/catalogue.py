@@ -51,7 +51,9 @@ BACKLOG = (
 STAIRS = "100 frames of 64, 512 and 1522 octets each at 50, 75, 90, 95, 99 and 100 % of the slower link"
 SINGLE = "single frames of seven sizes from 64 to 1522 octets, with random gaps"
 LOADED = "every PCP in turn loads the port 1.4 times, while 12 small frames of each PCP pass"
-TURNS = "small frames of the class with the shortest windows, 6 cycles before the first turn to 6 behind the last"
+TURNS = (
+    "small frames of the class with the shortest windows, 6 cycles before the first turn to 6 behind the last"
+)
 PHASES = "a merging stream of the scenario, of which testers lose and delay frames before the device"
 TESTS = {
     one.id: one
@@ -214,7 +216,7 @@ TESTS = {
                 ),
                 (
                     "rogue",
-                    "frames behind a gap of two histories that leave before the reset time",
+                    "frames behind a gap of two histories that leave before half of the reset time",
                     "0 frames",
                     ("frer.single",),
                 ),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
     from tsnbench.conform.judge import Error
     from tsnbench.conform.seen import Seen
-    from tsnbench.plan.types import DelayFault, LossFault, Port
+    from tsnbench.plan.types import DelayFault, LossFault
     from tsnbench.plan.types import Stream as Planned
 
 ports = frer.ports
@@ -33,6 +33,8 @@ LATE = 8
 """Frames overtake each other by up to this share of the history."""
 BEYOND = 2
 """The long gap, in histories."""
+EARLY = 2
+"""Frames in the first half of the reset time are rogue; when the reset is, is a test of its own."""
 MOST_FRAMES = 200_000
 WHOLE = 1_000_000
 """ppm."""
@@ -81,7 +83,7 @@ def _member(bench: Bench, port: str) -> Member | None:
         if stream["name"] not in names or own is None or not isinstance(own.pattern, Periodic):
             continue
         made = Member(stream["name"], own.pattern.period, _links(bench, stream), *_recovery(stream))
-        in_time = BEYOND * made.history * made.period_ns < made.reset_ns
+        in_time = EARLY * BEYOND * made.history * made.period_ns < made.reset_ns
         if made.history >= LEAST_HISTORY and in_time and made.end_ns < MOST_FRAMES * made.period_ns:
             return made
     return None
@@ -210,7 +212,7 @@ def _once(test: str, stimulus: Stimulus, shown: Shown, phases: Sequence[str], wo
 def _beyond(stimulus: Stimulus, shown: Shown, error: Error) -> Iterator[Result]:
     """Frames beyond the history are rogue until the reset, and the first one behind it passes."""
     one, begin = shown.one, shown.left["begin"].to_numpy()
-    lost_from, lost_until = shown.span("beyond")
+    lost_from, _ = shown.span("beyond")
     slowest = max(int(table["begin"].to_numpy().max()) for table in shown.entered)
     fastest = min(int(table["begin"].to_numpy().max()) for table in shown.entered)
     # Copies of frames that were sent before the gap leave until the slowest path has lost its first one.
@@ -220,9 +222,7 @@ def _beyond(stimulus: Stimulus, shown: Shown, error: Error) -> Iterator[Result]:
     if not len(before) or missing <= one.history:
         yield from (undecided(f"frer.{name}", stimulus.port, "too-few") for name in ("rogue", "reset"))
         return
-    expiry = int(before[-1]) + one.reset_ns
-    own = error.apart_ns
-    rogue = int((behind < expiry - own - one.period_ns).sum())
+    rogue = int((behind < int(before[-1]) + one.reset_ns // EARLY).sum())
     yield Result(
         "frer.rogue",
         stimulus.port,

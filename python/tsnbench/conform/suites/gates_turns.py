@@ -1,7 +1,9 @@
 """When lists take turns: the begin of the first one at its base time, and each later change.
 
 The class with the shortest windows sends small frames through its port while lists replace each other. The
-Plan says which list is in force at each time, extended cycles included. IEEE 802.1Q-2022, 8.6.9.1 and 8.6.9.3.
+Plan says which list is in force at each time, extended cycles included.
+
+IEEE 802.1Q-2022, 8.6.9.1 and 8.6.9.3.
 """
 
 from __future__ import annotations
@@ -202,6 +204,10 @@ def _turn_of(at_ns: float, turns: Sequence[tuple[str, int]]) -> str:
 def _words(at_ns: int, missed: Sequence[int], begins: Sequence[int]) -> str:
     """The first wrong time, counted from the turn before it."""
     begin = max((one for one in begins if one <= at_ns), default=begins[0])
-    what = "no waiting frame left at the opening" if at_ns in missed else "a frame left although its gate is closed"
+    what = (
+        "no waiting frame left at the opening"
+        if at_ns in missed
+        else "a frame left although its gate is closed"
+    )
     side = "behind" if at_ns >= begin else "before"
     return f"{what} {exact(abs(at_ns - begin))} {side} the turn at {exact(begin)}"

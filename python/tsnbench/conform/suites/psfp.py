@@ -104,7 +104,8 @@ def _stimulus(bench: Bench, one: Filtered) -> Stimulus | None:
         step = cycle // PHASES
         period = max(1, -(-round(84 * 8e9 / slowest) * 2 // cycle)) * cycle + step
         size = FixedSize(octets=64)
-        streams[one.name] = replaced(one.stream, Periodic(period=period), size, PHASES * period)
+        pattern = Periodic(period=period, offset=(_first_open(own.gate) - bench.settled_ns) % cycle)
+        streams[one.name] = replaced(one.stream, pattern, size, PHASES * period)
         about = f"{PHASES} frames that walk through the cycle of the stream gate"
     elif own.max_sdu is not None:
         sizes = [own.max_sdu + SDU_OVERHEAD + more for more in (-1, 0, 1)]
@@ -118,6 +119,13 @@ def _stimulus(bench: Bench, one: Filtered) -> Stimulus | None:
         return None
     end = max(stream.stop or 0 for stream in streams.values())
     return bench.stimulus("psfp", one.port, streams, end, 20_000_000, about, filters=True)
+
+
+def _first_open(gate: StreamGate) -> int:
+    """When the list opens behind its base time: the first frame passes, also where another closes it for
+    good."""
+    begins = [0, *accumulate(entry.duration for entry in gate.entries)]
+    return gate.base_time + next((at for at, one in zip(begins, gate.entries, strict=False) if one.open), 0)
 
 
 def replaced(stream: Stream, pattern: Periodic, size: FixedSize | UnitSizes, stop: int) -> Stream:
@@ -246,7 +254,7 @@ def _sdu(one: Filtered, seen: Seen, ports: tuple[int, int], error: Error) -> Res
     place = _blocking(one, "psfp.sdu", every, error)
     frames = every.until(None if place is None else place + 1)
     small = frames.octets <= (one.filter.max_sdu or 0) + SDU_OVERHEAD
-    if small.all() or not small.any():
+    if place is None and (small.all() or not small.any()):
         return undecided("psfp.sdu", one.port, "too-few")
     wrong = int((frames.passed != small).sum())
     return _exact(
@@ -265,7 +273,7 @@ def _states(gate: StreamGate, at_ns: np.ndarray, error_ns: float) -> tuple[np.nd
 
 
 def _gate(one: Filtered, seen: Seen, ports: tuple[int, int], error: Error) -> Result:
-    """Frames that passed at a closed gate, or were dropped at an open one, up to one that closes it for good."""
+    """Frames that passed a closed gate or were dropped at an open one, up to one that closes it for good."""
     every = Arrived.of(one, seen, ports)
     gate = one.filter.gate
     if error.own_ns is None:

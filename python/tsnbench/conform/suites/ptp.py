@@ -146,7 +146,9 @@ def _sync(parts: Sequence[Path], across: Across) -> Message | None:
 def _request(parts: Sequence[Path]) -> Message | None:
     """The correction of a Delay_Req is in the Delay_Resp that the neighbour gets: the grandmaster's own is
     0."""
-    request = next((row for row in _messages(parts[2:]) if row["message"] == "Delay_Req" and row["again"]), None)
+    request = next(
+        (row for row in _messages(parts[2:]) if row["message"] == "Delay_Req" and row["again"]), None
+    )
     if request is None:
         return None
     told = f"to {request['port']}"
