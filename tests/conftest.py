@@ -104,6 +104,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    # pytest searches for cycles five times at the end, each time among everything that the tests keep.
+    gc.collect()
+    gc.freeze()
+
+
 def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
     """The reason why a test was skipped, without the prefix."""
     place = report.longrepr

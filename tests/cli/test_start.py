@@ -77,7 +77,7 @@ def test_a_small_run_into_a_pipe_loads_nothing_that_draws(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_alone_is_the_one_of_the_whole_program(name: str) -> None:
-    alone = CliRunner().invoke(application([name]), [name, "--help"])
+    alone = CliRunner().invoke(application((name,)), [name, "--help"])
     whole = CliRunner().invoke(app, [name, "--help"])
     assert alone.exit_code == whole.exit_code == 0
     assert alone.output == whole.output

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import subprocess
+from asyncio import AbstractEventLoop, events
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,16 +22,35 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
 WAIT_MS = 60_000
 
 
+@cache
+def _shared() -> tuple[Browser, AbstractEventLoop]:
+    """The browser of this process, which ends with it, and the event loop that drives it."""
+    playwright = sync_playwright().start()
+    atexit.register(playwright.stop)
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS), events.get_running_loop()
+
+
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """A browser; without one, the test is skipped."""
+    """A browser without pages; without one, the test is skipped.
+
+    To start Playwright and Chromium takes 0.8 s of the processor, so each process has one. Playwright's
+    loop counts as running in its thread from then on: afterwards it does not, so that other tests can
+    run loops of their own.
+    """
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
     expect.set_options(timeout=WAIT_MS)
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    before = events._get_running_loop()
+    found, loop = _shared()
+    events._set_running_loop(loop)
+    open_before = {*found.contexts}
+    try:
         yield found
-        found.close()
+    finally:
+        for context in {*found.contexts} - open_before:
+            context.close()
+        events._set_running_loop(before)
 
 
 def started(url: str, profile: Path, *words: str) -> subprocess.CompletedProcess[str]:

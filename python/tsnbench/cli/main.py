@@ -9,11 +9,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 import typer
+from typer.main import get_command
 
 from tsnbench.cli.console.net import guarded
 from tsnbench.cli.console.output import print_message
@@ -62,8 +63,20 @@ COMPLETION = "_TSNBENCH_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 
 
-def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+@cache
+def application(names: tuple[str, ...] = tuple(COMMANDS)) -> typer.Typer:
     """The program with the commands of these names; by default with all commands."""
+    made = _without_commands()
+    for name in names:
+        module = import_module(f"tsnbench.cli.{COMMANDS[name]}")
+        if hasattr(module, name):
+            made.command(name)(getattr(module, name))
+        else:
+            made.add_typer(module.app, name=name)
+    return made
+
+
+def _without_commands() -> typer.Typer:
     made = typer.Typer(
         name="tsnbench",
         cls=Overview,
@@ -75,18 +88,13 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     made.callback(invoke_without_command=True)(root)
-    for name in names:
-        module = import_module(f"tsnbench.cli.{COMMANDS[name]}")
-        if hasattr(module, name):
-            made.command(name)(getattr(module, name))
-        else:
-            made.add_typer(module.app, name=name)
     return made
 
 
+@cache
 def outline() -> typer.Typer:
     """The program whose commands have a summary and nothing else: ``--help`` shows no more of them."""
-    made = application(())
+    made = _without_commands()
     for name, summary in SUMMARIES.items():
         made.command(name, help=summary)(_nothing)
     return made
@@ -101,7 +109,11 @@ def run(words: list[str]) -> None:
     now, notes = current(words)
     for note in notes:
         print_message(note)
-    program(now)(args=now or ["--help"], prog_name="tsnbench")
+    _parser(program(now))(args=now or ["--help"], prog_name="tsnbench")
+
+
+_parser = cache(get_command)
+"""What reads the words of a program. It is made once: that takes longer than a small command does."""
 
 
 def program(words: list[str]) -> typer.Typer:
@@ -111,7 +123,7 @@ def program(words: list[str]) -> typer.Typer:
     if COMPLETION in os.environ:
         words = completed()
     if words and words[0] in COMMANDS:
-        return application(words[:1])
+        return application((words[0],))
     if any(word in COMMANDS for word in words):
         return application()
     return outline()
