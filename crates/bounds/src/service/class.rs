@@ -375,6 +375,93 @@ impl Class<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tsn_plan::{ClockFault, Clocks, GateEntry, MacOperation, Node, NodeClock, Preemption};
+
+    const US: Ps = 1_000_000;
+
+    /// One node, whose clock deviates by 100 ppm, and is at most 3 us from a steady time; none without clocks.
+    fn plan(with_clock: bool) -> Plan {
+        let clocks = Clocks {
+            nodes: vec![NodeClock { deviation_ppt: 100_000_000, ..NodeClock::default() }],
+            record_ns: 1,
+            within_ns: Some(10_000),
+            gptp: None,
+            faults: vec![ClockFault::ClockStep { node: 0, at_ns: 1_000, by_ns: 6_000 }],
+        };
+        Plan { nodes: vec![Node::default()], clocks: with_clock.then_some(clocks), ..Plan::default() }
+    }
+
+    /// Gates of class 0 open for 60 us of 100 us; then held for 30 us. Holds act 1 us earlier, releases 0.5 us.
+    fn port() -> Port {
+        let entry = |open: u8, us: u64, mac: MacOperation| GateEntry {
+            open,
+            interval_ns: 1_000 * us,
+            mac: Some(mac),
+        };
+        let entries = vec![
+            entry(1, 60, MacOperation::Release),
+            entry(2, 30, MacOperation::Hold),
+            entry(3, 10, MacOperation::Release),
+        ];
+        Port {
+            rate_bps: 1_000_000_000,
+            classes: vec![tsn_plan::Class::default(), tsn_plan::Class::default()],
+            gates: Some(Gates { cycle_ns: 100_000, entries, ..Gates::default() }),
+            preemption: Some(Preemption { express: 2, hold_advance_ns: 1_000, release_advance_ns: 500 }),
+            ..Port::default()
+        }
+    }
+
+    fn model<'a>(plan: &Plan, port: &'a Port) -> Model<'a> {
+        let classes = 0..port.classes.len() as u8;
+        Model::new(plan, port, classes.map(|class| Openings::of(port.gates.as_ref(), class)).collect())
+    }
+
+    #[test]
+    fn without_its_clock_a_port_is_that_of_a_plan_without_clocks() {
+        let port = port();
+        let windows = |model: &Model<'_>| {
+            let all = [&model.openings[..], &model.certain].concat();
+            (all, model.released.clone(), model.certainly_released.clone(), model.clock)
+        };
+        let (on_clock, true_time) = (model(&plan(true), &port), model(&plan(false), &port));
+        assert_eq!(windows(&on_clock.without_clock()), windows(&true_time));
+        // The clock changes each of them.
+        let (own, other) = (windows(&on_clock), windows(&true_time));
+        assert!(own.0.iter().zip(&other.0).all(|(own, other)| own != other));
+        assert!(own.1 != other.1 && own.2 != other.2 && own.3 != other.3);
+    }
+
+    /// Holds act 1 us early: 100 ppm of that and 5 ps, twice. In a cycle of 100 us windows pass by 200 ppm denser.
+    #[test]
+    fn holds_and_windows_are_apart_by_what_the_clock_deviates() {
+        let port = port();
+        let cycle = 2 * (20_003 + 4);
+        assert_eq!(model(&plan(true), &port).uncertain(100 * US), (2 * (101 + 4), 2 * (101 + 4) + cycle));
+        assert_eq!(model(&plan(false), &port).uncertain(100 * US), (0, 0));
+    }
+
+    /// By a clock within 3 us waiting may begin up to 6 us later, and 100 ppm; and 100 ppm and 6 us less are trusted.
+    #[test]
+    fn lists_that_follow_each_other_are_stretched_by_the_clock() {
+        let several = Several { begins: 1_000 * US, trusted: 2_000 * US, slopes: vec![(7, Vec::new())] };
+        let later = Later {
+            port: port(),
+            possible: None,
+            from: 0,
+            several: Some(several.clone()),
+            overruns: false,
+            open: 0,
+        };
+        let of = |plan: &Plan| model(plan, &later.port).later(plan, &later).several.unwrap();
+        let on_clock = Several {
+            begins: 1_006 * US + 100_611,
+            trusted: 2_000 * US - 200_021 - 6 * US - 4,
+            ..several.clone()
+        };
+        assert_eq!(of(&plan(true)), on_clock);
+        assert_eq!(of(&plan(false)), several);
+    }
 
     #[test]
     fn a_rate_of_whole_picoseconds_is_its_own() {
