@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from support.browser import browsing, needs_chromium
+from support.browser import needs_chromium, own_browser
 from support.network_namespace import CLONE_NEWNET
 
 SCENARIO = """\
@@ -43,7 +43,7 @@ def looked_at(place: Path, folder: Path) -> tuple[list[str], list[str], str, str
     command = [python, "-c", CODE, "ui", "."]
     said: list[str] = []
     asked: list[str] = []
-    with subprocess.Popen(command, **own) as server, browsing() as browser:  # type: ignore[call-overload]
+    with subprocess.Popen(command, **own) as server, own_browser() as browser:  # type: ignore[call-overload]
         try:
             page = browser.new_page()
             page.on("console", lambda message: said.append(message.text))

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The first one has no windows: it starts in a third of the time and takes less of the processor."""
@@ -22,12 +22,25 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
 WAIT_MS = 60_000
 
 
+@contextmanager
+def own_browser() -> Iterator[Browser]:
+    """A browser of this thread alone, in the network that the thread is in."""
+    with sync_playwright() as playwright:
+        found = _launched(playwright)
+        yield found
+        found.close()
+
+
+def _launched(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+
+
 @cache
 def _shared() -> tuple[Browser, AbstractEventLoop]:
     """The browser of this process, which ends with it, and the event loop that drives it."""
     playwright = sync_playwright().start()
     atexit.register(playwright.stop)
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS), events.get_running_loop()
+    return _launched(playwright), events.get_running_loop()
 
 
 @contextmanager
