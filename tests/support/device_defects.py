@@ -136,6 +136,7 @@ def _fault(text: str) -> tuple[str, str]:
 REWRITES = "policing: [{at: all -> switch, regenerate: {3: 5}}]\n"
 MIDDLE = "{open: [0], for: 300 us}, {open: [6], for: 200 us}, "
 LOWER = "{open: [0, 1, 2, 3, 4, 5, 6], for: 900 us"
+DROPS = "policing: [{at: all -> switch, streams: [door], meter: {cir: 1 Mbit/s, cbs: 3000 B}}]\n"
 FIRST, SECOND = "{open: [6], for: 200 us}", "{open: [0], for: 800 us}"
 DEFECTS = [
     *_of(
@@ -223,7 +224,7 @@ DEFECTS = [
     ),
     *_of(
         "cbs.burst", BRIDGE,
-        ("hiCredit half", "10 Mbit/s}", "10 Mbit/s, hi-credit: 620 bit}"),
+        ("hiCredit half", "10 Mbit/s}", "10 Mbit/s, hi-credit: 489 bit}"),
         only=BRIDGE_PORTS,
     ),
     *_of(
@@ -253,7 +254,10 @@ DEFECTS = [
     *_of("psfp.block", CLOSES, ("no block behind an invalid frame", "close-on-invalid: true, ", "")),
     *_of("psfp.block", RED, ("no block behind a red frame", ", mark-all-red: true", "")),
     *_of("frer.eliminate", RING, ("duplicate not eliminated", "at: switch", "at: switch, recovery: match")),
-    *_of("frer.complete", RING, ("2 % of the numbers lost", *_fault("{loss: 2 %, on: switch -> robot}"))),
+    *_of(
+        "frer.complete", RING,
+        ("a meter drops frames of the stream", "seed: 1\n", f"seed: 1\n{DROPS}"),
+    ),
     *_of("frer.single", RING, ("one path ignored", *_fault("{loss: 100 %, on: slow -> switch}"))),
     *_of("frer.gap", RING, ("history of 20", "at: switch", "at: switch, history: 20")),
     *_of("frer.rogue", RING, ("history of 80", "at: switch", "at: switch, history: 80")),

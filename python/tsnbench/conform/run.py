@@ -61,6 +61,8 @@ class Suite(Protocol):
 
 
 SUITES: dict[str, Suite] = {
+    "gates": gates,
+    "gates-turns": gates_turns,
     "forwarding": forwarding,
     "load": load,
     "priority": priority,
@@ -72,8 +74,6 @@ SUITES: dict[str, Suite] = {
     "preempt-hold": preempt_hold,
     "cbs": cbs,
     "ptp": ptp,
-    "gates": gates,
-    "gates-turns": gates_turns,
 }
 """Stimuli by kind, in the order of the catalogue."""
 

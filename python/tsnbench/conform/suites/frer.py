@@ -60,7 +60,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
             continue
         end = max(stream.stop or 0 for stream in streams.values())
         about = f"{FRAMES} frames of each stream that merges"
-        made = bench.stimulus("frer", port["name"], streams, end, 100_000_000, about)
+        made = bench.stimulus("frer", port["name"], streams, end, 100_000_000, about, filters=True)
         if made is not None:
             yield made
 

@@ -114,7 +114,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
         about = "a merging stream on one path, with gaps, disorder, and numbers beyond the history"
         made = bench.stimulus(
             "frer-gaps", port["name"], {one.name: stream}, one.end_ns, 100_000_000, about,
-            on_links=list(_faults(one)),
+            filters=True, on_links=list(_faults(one)),
         )  # fmt: skip
         if made is not None:
             yield made
