@@ -11,10 +11,13 @@ import pytest
 from discover.recorded import said
 from support.devices import bench, lab
 from tsnbench import Simulation
+from tsnbench.discover import beside
 from tsnbench.conform.catalogue import chosen
 from tsnbench.conform.prove import TAI_AHEAD_NS, Wanted, first_lost, layers
 from tsnbench.conform.run import prepare
-from tsnbench.discover.running import RunningHost, RunningPort
+from tsnbench.discover.running import Queue, RunningHost, RunningPort
+from tsnbench.hosts.remote.answers import Done
+from tsnbench.linux.readback import ReportedQdisc
 from tsnbench.measure.errors import MeasureError
 
 HOST = said("s")
@@ -39,7 +42,7 @@ def test_a_list_in_force_is_lost_nowhere() -> None:
     found = layers(HOST, PORT, wanted)
     assert first_lost(found) is None
     assert [one.name for one in found] == [
-        "link", "list", "in force", "clock", "entries", "granularity", "map", "frames",
+        "link", "list", "in force", "clock", "entries", "granularity", "map", "queues", "frames",
     ]  # fmt: skip
     assert "held by the card" in found[1].sentence
     # The port towards the other host has mqprio and no list.
@@ -80,6 +83,68 @@ def test_a_vlan_device_without_a_map_loses_the_priority() -> None:
     host = replace(HOST, devices={("eth2", 100): {}})
     assert lost(PORT, host=host)[0] == "tags"
     assert lost(PORT, host=replace(HOST, devices={("eth2", 100): {6: 6}})) == ("", "")
+
+
+MERGE = """\
+merge MAC Merge layer state for eth2:
+merge pMAC enabled: on
+merge TX enabled: on
+merge TX active: off
+merge TX minimum fragment size: 60
+merge RX minimum fragment size: 60
+merge Verify enabled: on
+merge Verify time: 127
+merge Max verify time: 127
+merge Verification status: FAILED
+"""
+QUEUES = "".join(f"queue /sys/class/net/eth2/queues/tx-{number}\n" for number in range(8))
+STAMPS = "stamps PTP Hardware Clock: 0\n"
+PTP4L = "runs ptp4l /usr/sbin/ptp4l -i eth2 -f /etc/linuxptp/gPTP.cfg \n"
+
+
+def told(text: str, **other: Any) -> Wanted:
+    """What a host says beside its queueing disciplines."""
+    return Wanted(NOW, beside=beside.read(Done(beside.step("eth2"), 0, text, "", 0, 0)), **other)
+
+
+def etf(drops: int, **options: Any) -> RunningPort:
+    """The port with an etf as tc -j -s prints it, in place of the queue of class 0."""
+    own = ReportedQdisc("eth2", "etf", "8001:", "100:1", {"delta": 200_000, **options}, {"drops": drops})
+    assert PORT.shaping is not None
+    return changed(queues=(Queue(own), *PORT.shaping.queues[1:]))
+
+
+@pytest.mark.parametrize(
+    ("port", "wanted", "layer", "words"),
+    [
+        (PORT, told(STAMPS + PTP4L), "clock", "no phc2sys sets the host's from it"),
+        (changed(flags=0, clock="TAI"), told(STAMPS + PTP4L), "clock", "a clock that nothing sets"),
+        (etf(7, clockid="TAI"), told(""), "launch", "dropped 7 frames, whose launch times were"),
+        (etf(0, offload=False), told("", offload=True), "queues", "class 0: etf in software"),
+        (changed(last_queue=8), told(QUEUES), "queues", "classes use 9 queues, and the interface has 8"),
+        (PORT, told(MERGE), "pre-emption", "the peer has not verified it (FAILED)"),
+        (changed(preemptable=(True, False)), told(MERGE.replace("TX enabled: on", "TX enabled: off")),
+         "pre-emption", "the card's pre-emption is off"),
+    ],
+)  # fmt: skip
+def test_layers_beside_the_list_are_told(port: RunningPort, wanted: Wanted, layer: str, words: str) -> None:
+    name, sentence = lost(port, wanted)
+    assert name == layer
+    assert words in sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STAMPS + PTP4L.replace("-i", "-S -i"),
+        STAMPS + PTP4L + "runs phc2sys /usr/sbin/phc2sys -a -r \n",
+        MERGE.replace("active: off", "active: on").replace("FAILED", "SUCCEEDED"),
+        QUEUES,
+    ],
+)
+def test_nothing_beside_a_sound_list_is_told(text: str) -> None:
+    assert lost(PORT, told(text)) == ("", "")
+    assert lost(etf(0, clockid="TAI"), told(text)) == ("", "")
 
 
 @pytest.mark.parametrize(("device", "answer"), [(None, "yes"), ("open", "no")])

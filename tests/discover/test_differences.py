@@ -109,6 +109,7 @@ NOT_COMPARED = {
     "RunningPort.name": "the name of the interface: a port without it is RunningHost.ports",
     "RunningPort.kind": "decides whether the interface has a rate",
     "RunningPort.driver": "decides how gates are opened",
+    "Shaping.last_queue": "for prove, beside the queues of the interface",
     "Shaping.clock": "of gates in software: the test below",
     "RunningHost.name": "the host itself",
     "RunningHost.kernel": "decides the order of queues in commands",

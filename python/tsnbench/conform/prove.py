@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from tsnbench import _native
 from tsnbench.conform import estimate
+from tsnbench.discover.beside import Beside
 from tsnbench.conform.estimate import Frames
 from tsnbench.libraries import numpy as np
 from tsnbench.measure.captures.interfaces import Capture, native
@@ -29,6 +30,8 @@ LEAST_SHARE, LEAST_FRAMES = 0.75, 20
 TAG_OCTETS = 4
 LEAST_FILLED, MOST_FILLED = 0.5, 1.1
 """How much of its windows a class must fill, so that its frames wait; more than all of it is no gate."""
+FOLLOWERS = ("phc2sys", "timemaster")
+"""Programs that set the host's clock from the card's."""
 SOFTWARE, ASSISTED, OFFLOADED = 0, 1, 2
 HOLDERS = {
     SOFTWARE: "the kernel's taprio, in software",
@@ -56,6 +59,8 @@ class Wanted:
     offload: bool = False
     stamps_ns: int = 1_000
     """Greatest error of a stamp of the capture."""
+    beside: Beside = field(default_factory=Beside)
+    """What the host says beside its queueing disciplines."""
 
 
 def layers(
@@ -80,11 +85,13 @@ def layers(
     found += [
         _accepted(shaping, wanted),
         _in_force(shaping, wanted),
-        _clock(shaping),
+        _clock(shaping, wanted.beside),
         _closes(shaping),
         _fits(shaping, wanted),
         _map(shaping),
+        _queues(shaping, wanted),
     ]
+    found += [*_launch(shaping), *_preemption(shaping, wanted.beside)]
     found += _tags(host, port)
     found.append(_frames(shaping, capture, wanted.rate_bps or port.rate_bps, wanted.stamps_ns))
     return found
@@ -129,7 +136,17 @@ def _in_force(shaping: Shaping, wanted: Wanted) -> Layer:
     )
 
 
-def _clock(shaping: Shaping) -> Layer:
+def _clock(shaping: Shaping, beside: Beside) -> Layer:
+    follows = [name for name in FOLLOWERS if name in beside.programs]
+    if beside.clock is not None and "ptp4l" in beside.programs and not beside.in_software and not follows:
+        words = (
+            f"ptp4l sets the card's clock (/dev/ptp{beside.clock}), and no phc2sys sets the host's from it"
+        )
+        return Layer("clock", "no", f"{words}: {_bound_to(shaping)}")
+    if shaping.flags & OFFLOADED and "ptp4l" in beside.programs:
+        return Layer(
+            "clock", "yes", f"ptp4l sets the card's clock, {follows[0] if follows else 'it'} the host's"
+        )
     if shaping.flags & OFFLOADED:
         return Layer("clock", "unknown", "the card's own clock: pmc and phc2sys tell how far it is from TAI")
     if shaping.clock.removeprefix("CLOCK_") != "TAI":
@@ -139,6 +156,70 @@ def _clock(shaping: Shaping) -> Layer:
         if own and own.own.kind == "etf" and named.removeprefix("CLOCK_") != "TAI":
             return Layer("clock", "no", f"etf runs on {named}, and drops frames with launch times of TAI")
     return Layer("clock", "yes", "TAI")
+
+
+def _bound_to(shaping: Shaping) -> str:
+    if shaping.flags & OFFLOADED:
+        return "launch times of programs are not those of the list"
+    return "the list runs on a clock that nothing sets"
+
+
+def _queues(shaping: Shaping, wanted: Wanted) -> Layer:
+    """Whether the classes have queues of the card."""
+    there, used = wanted.beside.queues, shaping.last_queue + 1
+    if there and used > there:
+        return Layer("queues", "no", f"classes use {used} queues, and the interface has {there}")
+    soft = [
+        f"class {number}: {own.own.kind}"
+        for number, own in enumerate(shaping.queues)
+        if own
+        and own.own.kind in ("etf", "cbs")
+        and own.own.options.get("offload") in (None, False, "off", 0)
+    ]
+    if wanted.offload and soft:
+        return Layer("queues", "no", f"{', '.join(soft)} in software, and not in the card's queue (offload)")
+    return Layer(
+        "queues", "yes" if there else "unknown", f"{used} of {there or 'an unknown number of'} queues"
+    )
+
+
+def _launch(shaping: Shaping) -> Iterator[Layer]:
+    """Whether etf dropped frames: too late for its delta, or without a launch time."""
+    for number, own in enumerate(shaping.queues):
+        for one in () if own is None else (own.own, own.behind):
+            if one is None or one.kind != "etf":
+                continue
+            delta = exact(int(one.options.get("delta", 0)))
+            if dropped := one.counters.get("drops", 0):
+                words = (
+                    f"etf of class {number} dropped {count(dropped)} frames, whose launch times were past or "
+                    f"missing: its delta is {delta}"
+                )
+                yield Layer("launch", "no", words)
+            else:
+                yield Layer("launch", "yes", f"etf of class {number}, delta {delta}, dropped none")
+
+
+def _preemption(shaping: Shaping, beside: Beside) -> Iterator[Layer]:
+    """Whether the peer has verified pre-emption, if a class is preemptable. IEEE 802.3-2022, 99.4."""
+    asked = any(shaping.preemptable or ()) or beside.merge.get("tx enabled") == "on"
+    if not asked:
+        return
+    merge = beside.merge
+    if not merge:
+        yield Layer(
+            "pre-emption", "unknown", "the card's MAC merge layer could not be read (ethtool --show-mm)"
+        )
+        return
+    status = merge.get("verification status", "UNKNOWN")
+    if merge.get("tx active") == "on":
+        yield Layer("pre-emption", "yes", f"active; verification: {status}")
+    elif merge.get("tx enabled") != "on":
+        yield Layer(
+            "pre-emption", "no", "classes are preemptable, and the card's pre-emption is off (tx-enabled)"
+        )
+    else:
+        yield Layer("pre-emption", "no", f"not active: the peer has not verified it ({status})")
 
 
 def _closes(shaping: Shaping) -> Layer:

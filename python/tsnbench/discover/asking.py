@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from tsnbench.hosts.remote.reach import reach
 
 if TYPE_CHECKING:
     from tsnbench.hosts.inventory import Inventory
+    from tsnbench.hosts.remote.answers import Done, Step
 
 Asked = tuple[RunningHost | None, str]
 """The state of a host, or the reason why nothing is known about it."""
@@ -53,6 +54,22 @@ def ask(inventory: Inventory, hosts: Collection[str]) -> Mapping[str, Asked]:
 
     chosen = agents(inventory, hosts)
     return {agent.name: found for agent, found in zip(chosen, run_all(chosen, one_host), strict=True)}
+
+
+def ask_host(inventory: Inventory, host: str, further: Sequence[Step]) -> tuple[RunningHost, list[Done]]:
+    """The running state of one host, and what it answers to further questions.
+
+    Raises:
+        BackendError: it did not answer, or the live program is missing on this machine.
+    """
+    (agent,) = agents(inventory, [host])
+    try:
+        ready = agent.open()
+        own = running.steps()
+        done = agent.steps([*own, *further])
+        return running.read(host, ready.kernel, done[: len(own)]), done[len(own) :]
+    finally:
+        agent.restore()
 
 
 def discover(inventory: Inventory, probes: bool = True) -> Found:

@@ -65,6 +65,8 @@ class Shaping:
     """Of each class of the kernel; None: this iproute2 does not print it."""
     entries: tuple[tuple[int, int], ...] = ()
     """Mask and ns of each entry of the list as it is written."""
+    last_queue: int = 0
+    """The highest transmission queue of a class."""
     base_ns: int = 0
     cycle_ns: int = 0
 
@@ -213,6 +215,7 @@ def _classes(top: ReportedQdisc, mine: Sequence[ReportedQdisc]) -> Shaping:
         tuple(queues),
         max_sdu=None if sdus is None else tuple(map(int, sdus))[:count],
         preemptable=None if frames is None else tuple(one == "P" for one in frames)[:count],
+        last_queue=max(_last_queues(top.options.get("queues") or [], count)),
     )
     return whole if top.kind == "mqprio" else _gates(whole, top, count)
 
@@ -258,6 +261,13 @@ def _first_queues(rows: Sequence[Any], count: int) -> list[int]:
     if len(rows) < count:
         raise ValueError(f"{len(rows)} ranges of queues for {count} classes")
     return [int(row["offset"]) if isinstance(row, dict) else int(row[0]) for row in rows[:count]]
+
+
+def _last_queues(rows: Sequence[Any], count: int) -> list[int]:
+    return [
+        int(row["offset"]) + int(row["count"]) - 1 if isinstance(row, dict) else int(row[1])
+        for row in rows[:count]
+    ]
 
 
 def _documents(text: str) -> list[Json]:

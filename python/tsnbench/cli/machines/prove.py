@@ -20,9 +20,10 @@ from tsnbench.cli.console.output import (
     user_errors,
 )
 from tsnbench.cli.measuring.capture_file import refuse_other
+from tsnbench.discover import beside
 from tsnbench.conform.prove import TAI_AHEAD_NS, Layer, Wanted, first_lost, layers
-from tsnbench.discover.asking import ask
-from tsnbench.errors import BackendError, InputError
+from tsnbench.discover.asking import ask_host
+from tsnbench.errors import InputError
 from tsnbench.hosts import load_inventory
 from tsnbench.scenario.units import RATE, UnitError
 from tsnbench.sheet import Column, Sheet
@@ -58,9 +59,7 @@ def prove(
         if host not in inventory.hosts:
             raise InputError(f"expected a host of the lab, found {host}\nhint: {', '.join(inventory.hosts)}")
         interface = inventory.hosts[host].ports.get(port, port)
-        state, why = ask(inventory, [host])[host]
-        if state is None:
-            raise BackendError(f"{host}: {why}")
+        state, (said,) = ask_host(inventory, host, [beside.step(interface)])
         if interface not in state.ports:
             raise InputError(f"expected an interface of {host}, found {port}\nhint: {', '.join(state.ports)}")
         wanted = Wanted(
@@ -69,6 +68,7 @@ def prove(
             given_ns("--granularity", granularity),
             offload,
             duration_ns("--stamps", stamps),
+            beside.read(said),
         )
         if not wanted.stamps_ns or wanted.granularity_ns == 0:
             fail(Exit.INPUT_WRONG, "--stamps, --granularity: expected more than 0")
