@@ -11,10 +11,10 @@ import pytest
 from discover.recorded import said
 from support.devices import bench, lab
 from tsnbench import Simulation
-from tsnbench.discover import beside
 from tsnbench.conform.catalogue import chosen
 from tsnbench.conform.prove import TAI_AHEAD_NS, Wanted, first_lost, layers
 from tsnbench.conform.run import prepare
+from tsnbench.discover import beside
 from tsnbench.discover.running import Queue, RunningHost, RunningPort
 from tsnbench.hosts.remote.answers import Done
 from tsnbench.linux.readback import ReportedQdisc

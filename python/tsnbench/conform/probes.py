@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tsnbench.plan.gates import Span
 
 OCTETS, VID = 100, 1
+NEAREST = "01:80:c2:00:00:0e"
+"""A group address that no bridge forwards. IEEE 802.1Q-2022, 8.6.3."""
 A_CYCLE = 4
 """Mean number of frames of each PCP in one cycle."""
 CYCLES, LEAST_NS, MOST_NS = 200, 1_000_000_000, 10_000_000_000
@@ -36,14 +38,13 @@ gates would have there."""
 PCPS = 8
 
 
-def plan_of(shaping: Shaping, rate_bps: int, source: str, destination: str) -> Plan:
+def plan_of(shaping: Shaping, rate_bps: int, source: str) -> Plan:
     """What the talker sends: random frames of each PCP, for at least 200 cycles and 1 s.
 
     Args:
         shaping: of the port.
         rate_bps: of its link.
         source: the address of the port.
-        destination: that of its peer.
     """
     frame_ns = (OCTETS + 20) * 8e9 / rate_bps
     gap = round(max(shaping.cycle_ns / A_CYCLE, PCPS * frame_ns / MOST_LOAD))
@@ -61,8 +62,8 @@ def plan_of(shaping: Shaping, rate_bps: int, source: str, destination: str) -> P
     (read,) = read_scenario(text, "probes")
     document = make_plan(read).document
     ports = [port | {"mac": source} if port["node"] == 0 else port for port in document["ports"]]
-    sent = [stream | {"destination_mac": destination} for stream in document["streams"]]
-    return Plan(document | {"ports": ports, "streams": sent, "drain_ns": 0})  # type: ignore[arg-type]
+    sent = [stream | {"destination_mac": NEAREST} for stream in document["streams"]]
+    return Plan(document | {"ports": ports, "streams": sent, "drain_ns": 0})
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,8 @@ class Answer:
             least = min(one.frames for one in self.pcps)
             worst = max(self.pcps, key=lambda one: one.outside)
             yield (
-                f"of {least} or more frames of each PCP at most {share(worst.outside)} left while their gate "
-                f"was closed (without gates {share(worst.closed)}), edges within {exact(round(self.spread_ns))}"
+                f"of {least} or more probes of each PCP at most {share(worst.outside)} left at a closed gate "
+                f"(without gates {share(worst.closed)}), edges within {exact(round(self.spread_ns))}"
             )
 
 
@@ -164,15 +165,14 @@ def _shift(
             for pcp, own in phases.items()
         )
 
+    def best(tried: Sequence[float]) -> float:
+        counts = [fits(shift) for shift in tried]
+        equal = [shift for shift, found in zip(tried, counts, strict=True) if found == max(counts)]
+        return equal[len(equal) // 2]
+
     step = cycle / SHIFTS
-    for width in (step, step / FINER):
-        around = 0.0 if width == step else best - step  # noqa: F821
-        count = SHIFTS if width == step else 2 * FINER
-        tried = [(fits(around + number * width), around + number * width) for number in range(count)]
-        most = max(one for one, _ in tried)
-        equal = [shift for one, shift in tried if one == most]
-        best = equal[len(equal) // 2]
-    return best
+    near = best([number * step for number in range(SHIFTS)])
+    return best([near + (number - FINER) * step / FINER for number in range(2 * FINER + 1)])
 
 
 def _inside(phases: np.ndarray, spans: Sequence[Span], cycle: int, late_ns: int) -> np.ndarray:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from tsnbench import _native
-from tsnbench.conform import estimate
-from tsnbench.discover.beside import Beside
+from tsnbench.conform import estimate, probes
 from tsnbench.conform.estimate import Frames
+from tsnbench.discover.beside import Beside
 from tsnbench.libraries import numpy as np
 from tsnbench.measure.captures.interfaces import Capture, native
 from tsnbench.measure.errors import MeasureError
@@ -32,6 +32,8 @@ LEAST_FILLED, MOST_FILLED = 0.5, 1.1
 """How much of its windows a class must fill, so that its frames wait; more than all of it is no gate."""
 FOLLOWERS = ("phc2sys", "timemaster")
 """Programs that set the host's clock from the card's."""
+SOFTWARE_LATE_NS = 100_000
+"""A gate in software may open and close so much later."""
 SOFTWARE, ASSISTED, OFFLOADED = 0, 1, 2
 HOLDERS = {
     SOFTWARE: "the kernel's taprio, in software",
@@ -307,6 +309,20 @@ def _frames(shaping: Shaping, capture: Capture | None, rate_bps: int | None, sta
         "yes" if good else "no",
         told if good else f"{told}: frames do not obey a list of this cycle",
     )
+
+
+def probed(shaping: Shaping, capture: Capture, rate_bps: int, stamps_ns: int) -> Layer:
+    """What probes of all PCPs show, in place of the layer of frames.
+
+    Raises:
+        MeasureError: the capture cannot be read.
+    """
+    late = stamps_ns + (0 if shaping.flags & OFFLOADED else SOFTWARE_LATE_NS)
+    times = {pcp: captured(capture, [pcp], rate_bps).begin for pcp in range(probes.PCPS)}
+    found = probes.answer(times, shaping, late)
+    answers: dict[bool | None, Answer] = {True: "yes", False: "no", None: "unknown"}
+    words = "; ".join(found.sentences()) or "no class of a probe opens and closes"
+    return Layer("frames", answers[found.active], words)
 
 
 def _busy(frames: Frames, gap_ns: float) -> float:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from tsnbench.discover.asking import agents
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts.remote.agent import Agent, run_all
-from tsnbench.hosts.remote.answers import Step
 from tsnbench.plan.document import Plan
 
 if TYPE_CHECKING:
@@ -47,23 +46,6 @@ def peer_of(inventory: Inventory, host: str, port: str) -> End:
         f"--probe: {inventory.file} has no wire of {host}.{port}\n"
         f"hint: write the wire to the host that receives its frames: wires: [{host}.{port} - …]"
     )
-
-
-def mac_of(inventory: Inventory, host: str, interface: str) -> str:
-    """The address of an interface.
-
-    Raises:
-        BackendError: the host does not answer, or has no such interface.
-    """
-    (agent,) = agents(inventory, [host])
-    try:
-        agent.open()
-        (done,) = agent.steps([Step(("cat", f"/sys/class/net/{interface}/address"), may_fail=True)])
-        if done.code:
-            raise BackendError(f"{host}: {done.err.strip()}")
-        return done.out.strip()
-    finally:
-        agent.restore()
 
 
 def probe(inventory: Inventory, sender: End, listener: End, plan: Plan, folder: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -20,14 +21,20 @@ from tsnbench.cli.console.output import (
     user_errors,
 )
 from tsnbench.cli.measuring.capture_file import refuse_other
-from tsnbench.discover import beside
-from tsnbench.conform.prove import TAI_AHEAD_NS, Layer, Wanted, first_lost, layers
+from tsnbench.conform import probes
+from tsnbench.conform.prove import TAI_AHEAD_NS, Layer, Wanted, first_lost, layers, probed
+from tsnbench.discover import beside, probing
 from tsnbench.discover.asking import ask_host
+from tsnbench.discover.running import RunningPort
 from tsnbench.errors import InputError
 from tsnbench.hosts import load_inventory
+from tsnbench.hosts.inventory.types import End, Inventory
+from tsnbench.quantities import time as time_of
 from tsnbench.scenario.units import RATE, UnitError
 from tsnbench.sheet import Column, Sheet
 
+UNKNOWN_BPS = 10**10
+"""Of a link without a rate, as veth is."""
 Lab = Annotated[Path, option("FILE", "The lab (lab.yaml) with the host, which is asked over ssh.", "--hosts")]
 Frames = Annotated[
     Path | None,
@@ -40,6 +47,9 @@ def prove(
     port: Annotated[str, argument("PORT", "Its interface, or the lab's name of the port.")],
     hosts: Lab,
     capture: Frames = None,
+    probe: Annotated[
+        bool, flag("--probe", "Send frames of each PCP to the host at the other end of the wire.")
+    ] = False,
     rate: Annotated[
         str | None, option("RATE", "The rate that the link should have: 1Gbit/s.", "--rate")
     ] = None,
@@ -50,15 +60,18 @@ def prove(
 ) -> None:
     """Tell whether a port's gate list is on, and which layer lost it.
 
-    Nothing is changed. Exit code 0: no layer lost it; 1: a layer did; 3: the host did not answer.
+    Nothing is configured. Exit code 0: no layer lost it; 1: a layer did; 3: the host did not answer.
     """
     with user_errors():
+        if probe and capture is not None:
+            fail(Exit.INPUT_WRONG, "expected --probe or --capture, found both")
         if capture is not None:
             refuse_other(capture, unknown=True)
         inventory = load_inventory(hosts)
         if host not in inventory.hosts:
             raise InputError(f"expected a host of the lab, found {host}\nhint: {', '.join(inventory.hosts)}")
         interface = inventory.hosts[host].ports.get(port, port)
+        named = next((name for name, own in inventory.hosts[host].ports.items() if own == interface), port)
         state, (said,) = ask_host(inventory, host, [beside.step(interface)])
         if interface not in state.ports:
             raise InputError(f"expected an interface of {host}, found {port}\nhint: {', '.join(state.ports)}")
@@ -73,8 +86,23 @@ def prove(
         if not wanted.stamps_ns or wanted.granularity_ns == 0:
             fail(Exit.INPUT_WRONG, "--stamps, --granularity: expected more than 0")
         found = layers(state, state.ports[interface], wanted, None if capture is None else str(capture))
+        if probe:
+            found[-1] = _probed(inventory, End(host, named), state.ports[interface], wanted, found[-1])
     _tell(f"{host} {interface}", found, as_json)
     raise typer.Exit(Exit.REQUIREMENT_FAILED if first_lost(found) else Exit.MET)
+
+
+def _probed(inventory: Inventory, end: End, port: RunningPort, wanted: Wanted, otherwise: Layer) -> Layer:
+    """The last layer, from probes that go to the port's peer."""
+    peer = probing.peer_of(inventory, end.machine, end.port)
+    if port.shaping is None or port.shaping.gates is None:
+        return otherwise
+    rate_bps = wanted.rate_bps or port.rate_bps or UNKNOWN_BPS
+    made = probes.plan_of(port.shaping, rate_bps, port.mac)
+    print_message(f"probes for {time_of(made.document['duration_ns'])}: {end} to {peer}")
+    with TemporaryDirectory(prefix="tsnbench-") as folder:
+        file = probing.probe(inventory, end, peer, made, Path(folder))
+        return probed(port.shaping, str(file), rate_bps, wanted.stamps_ns)
 
 
 def _rate(text: str) -> int:
