@@ -140,17 +140,17 @@ def _in_force(shaping: Shaping, wanted: Wanted) -> Layer:
 
 def _clock(shaping: Shaping, beside: Beside) -> Layer:
     follows = [name for name in FOLLOWERS if name in beside.programs]
-    if beside.clock is not None and "ptp4l" in beside.programs and not beside.in_software and not follows:
-        words = (
-            f"ptp4l sets the card's clock (/dev/ptp{beside.clock}), and no phc2sys sets the host's from it"
-        )
-        return Layer("clock", "no", f"{words}: {_bound_to(shaping)}")
-    if shaping.flags & OFFLOADED and "ptp4l" in beside.programs:
+    by_card = beside.clock is not None and "ptp4l" in beside.programs and not beside.in_software
+    if by_card and not follows:
+        words = f"ptp4l sets the card's clock (ptp{beside.clock}), and no phc2sys sets the host's from it"
+        bound = _bound_to(shaping)
         return Layer(
-            "clock", "yes", f"ptp4l sets the card's clock, {follows[0] if follows else 'it'} the host's"
+            "clock", "no" if bound else "unknown", f"{words}: {bound or 'programs have another time'}"
         )
+    if shaping.flags & OFFLOADED and by_card:
+        return Layer("clock", "yes", f"ptp4l sets the card's clock, and {follows[0]} the host's")
     if shaping.flags & OFFLOADED:
-        return Layer("clock", "unknown", "the card's own clock: pmc and phc2sys tell how far it is from TAI")
+        return Layer("clock", "unknown", "the card's own clock: no program is seen that sets it to TAI")
     if shaping.clock.removeprefix("CLOCK_") != "TAI":
         return Layer("clock", "no", f"the list runs on {shaping.clock or 'no clock'}, and not on TAI")
     for own in shaping.queues:
@@ -161,9 +161,11 @@ def _clock(shaping: Shaping, beside: Beside) -> Layer:
 
 
 def _bound_to(shaping: Shaping) -> str:
-    if shaping.flags & OFFLOADED:
-        return "launch times of programs are not those of the list"
-    return "the list runs on a clock that nothing sets"
+    """What of a port runs on the host's clock; empty: nothing."""
+    if not shaping.flags & OFFLOADED:
+        return "the list runs on a clock that nothing sets"
+    both = [one for own in shaping.queues if own for one in (own.own, own.behind) if one]
+    return "launch times (etf) are not those of the list" if any(one.kind == "etf" for one in both) else ""
 
 
 def _queues(shaping: Shaping, wanted: Wanted) -> Layer:

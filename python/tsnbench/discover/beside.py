@@ -17,6 +17,7 @@ tell() { sed "s/^/$1 /"; }
 for one in /proc/[0-9]*; do
     name=$(cat "$one/comm" 2>/dev/null) || continue
     case $name in STEERING) ;; *) continue ;; esac
+    [ "$(readlink "$one/ns/net")" = "$(readlink /proc/self/ns/net)" ] || continue
     words=$(tr '\0' ' ' <"$one/cmdline" 2>/dev/null)
     for file in $words; do
         [ -f "$file" ] && grep -qs "^time_stamping[[:space:]]*software" "$file" && words="$words -S"
