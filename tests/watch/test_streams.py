@@ -176,6 +176,38 @@ def test_a_file_that_is_begun_anew_counts_once_more(run, tmp_path):
     assert streams.whole.received == 2 * before
 
 
+@pytest.mark.parametrize("tx", [TX, ()])
+@pytest.mark.parametrize("place", [0, 1])
+def test_frames_around_a_file_that_is_begun_anew_are_not_lost(run, tmp_path, tx, place):
+    """Each file in turn is begun anew under its name in the fourth of six rounds. The records that came
+    between the last reading and the new file are in none."""
+    streams = watched(run, tmp_path, tx=tx)
+    anew = ((TX if tx else RX)[0], RX[0])[place]
+    octets = pcap_of((run.captures / anew).read_bytes())
+    cuts = cuts_of(octets)
+    begin = cuts[len(cuts) * 6 // 10]
+    for number, _ in enumerate(grown(run, tmp_path, 6, pcap_of)):
+        if number >= 3:
+            end = max(cut for cut in cuts if cut <= len(octets) * (number + 1) // 6)
+            (tmp_path / anew).write_bytes(octets[:24] + octets[begin:end])
+        streams.round()
+        assert streams.failures == {}
+    streams.round()
+    whole = measure_captures([run.captures / one for one in TX], [run.captures / one for one in RX])
+    lost = sum(path["count"]["lost"] for path in whole["paths"])
+    assert streams.restarts[tmp_path / anew] == 1
+    assert 0 < streams.whole.lost <= lost
+    assert streams.whole.received > 100
+
+
+def cuts_of(octets: bytes) -> list[int]:
+    """Where records of a pcap file begin, and its end."""
+    found = [24]
+    while found[-1] < len(octets):
+        found.append(found[-1] + 16 + int.from_bytes(octets[found[-1] + 8 : found[-1] + 12], "little"))
+    return found
+
+
 @pytest.mark.parametrize(
     "octets", [b"x" * 99, b"\x4d\x3c\xb2\xa1" + b"\xff" * 99, b"\n\r\r\n" + b"\xff" * 99]
 )

@@ -67,6 +67,9 @@ METRICS = {
     "tsnbench_clock_sync_age_seconds": About("gauge", "Time since the last Sync of the master.", ("host",)),
     "tsnbench_clock_state": About("gauge", "1 for the state of a host's PTP port.", ("host", "state")),
     "tsnbench_capture_up": About("gauge", "Whether a capture could be read in the last round.", ("file",)),
+    "tsnbench_capture_restarts": About(
+        "counter", "How often a capture was begun anew; frames around that do not count.", ("file",)
+    ),
     "tsnbench_capture_start_timestamp_seconds": About(
         "gauge", "The first stamp of the frames that count, on the captures' clock."
     ),
@@ -256,6 +259,7 @@ def _clock_error_ns(one: HostReading) -> int | None:
 def _captures(families: _Families, streams: CapturedStreams) -> None:
     for path in streams.files:
         families.add("tsnbench_capture_up", float(path not in streams.failures), str(path))
+        families.add("tsnbench_capture_restarts", streams.restarts[path], str(path))
     # Also before the first frame: where nothing is seen, nothing is well.
     families.add("tsnbench_planned_streams", streams.planned)
     families.add("tsnbench_streams", len(streams.streams))

@@ -94,6 +94,8 @@ class _File:
         self.capture = GrowingCapture(path)
         self.pieces: list[Piece] = []
         self._generation = 0
+        self.begun_anew = False
+        """Whether the file was begun anew since the last round."""
         self._waiting: Piece | None = None
         """What was read and belongs to no round yet."""
 
@@ -104,6 +106,7 @@ class _File:
             self._generation = self.capture.generation
             self.pieces.clear()
             self._waiting = None
+            self.begun_anew = True
         before = self._waiting
         self._waiting = piece if before is None or not before.head else replace(before, end=piece.end)
 
@@ -111,6 +114,11 @@ class _File:
         """What was read is a round."""
         self.pieces = [*self.pieces[-3:], self._waiting or Piece(b"", 0, 0)]
         self._waiting = None
+        self.begun_anew = False
+
+    def forget(self) -> None:
+        """No record of this round and of those before counts."""
+        self.pieces = [Piece(b"", 0, 0)]
 
     def undo_round(self) -> None:
         """The last round was not measured: what was read belongs to the next one."""
@@ -195,8 +203,11 @@ class CapturedStreams:
                 failures[one.capture.path] = _why(error, one.capture.path)
         # A round ends only with all files: frames are not lost because one file cannot be read.
         if not failures:
+            begun_anew = any(one.begun_anew for one in files)
             for one in files:
                 one.end_round()
+            if begun_anew:
+                self._begin_anew()
             self._read_at.append(self._clock())
             if failures := self._measured():
                 for one in files:
@@ -204,6 +215,18 @@ class CapturedStreams:
                 self._read_at.pop()
         with self.lock:
             self.failures = failures
+
+    def _begin_anew(self) -> None:
+        """What the old file had behind its last reading is unknown: windows that need it do not count, and no
+        frame is lost because of them."""
+        for one in self._tx:
+            one.forget()
+        self._expected.clear()
+
+    @property
+    def restarts(self) -> dict[Path, int]:
+        """How often each file was begun anew."""
+        return {one.capture.path: one.capture.generation for one in (*self._tx, *self._rx)}
 
     def _measured(self) -> dict[Path, str]:
         """Measures a window; returns why that failed."""
