@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import traffic
-from tsnbench.discover import running, wires
+from tsnbench.discover import ptp, running, wires
+from tsnbench.discover.ptp import PtpClock
 from tsnbench.discover.running import RunningHost
 from tsnbench.discover.scenario import Found
 from tsnbench.discover.wires import Neighbour, Wires
 from tsnbench.errors import BackendError, InputError
+from tsnbench.exports.scenario_text import valid_name
 from tsnbench.hosts import wiring
-from tsnbench.hosts.inventory.types import End, Wire
+from tsnbench.hosts.inventory.types import End, Host, Inventory, Wire
 from tsnbench.hosts.remote.agent import Agent, run_all
+from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
 
 if TYPE_CHECKING:
-    from tsnbench.hosts.inventory import Inventory
-    from tsnbench.hosts.remote.answers import Done, Step
+    from tsnbench.hosts.remote.answers import Done
 
+CARDS = ("", "veth")
+"""Kinds of interfaces that wires can be at."""
+_ADDRESSES = Step(("ip", "-o", "addr", "show"), may_fail=True)
 Asked = tuple[RunningHost | None, str]
 """The state of a host, or the reason why nothing is known about it."""
 
@@ -72,6 +78,23 @@ def ask_host(inventory: Inventory, host: str, further: Sequence[Step]) -> tuple[
         agent.restore()
 
 
+def named(destinations: Sequence[str]) -> Inventory:
+    """A lab of hosts by their ssh destinations (``root@zgw6``), whose interfaces are not known yet.
+
+    Raises:
+        InputError: a destination is none, or comes twice.
+    """
+    taken: set[str] = set()
+    hosts: dict[str, Host] = {}
+    for one in destinations:
+        if not one or destinations.count(one) > 1:
+            raise InputError(f"--hosts: expected a lab (lab.yaml) or hosts for ssh, found {one or 'nothing'}")
+        own = one.removeprefix("ssh://").rpartition("@")[2].partition(":")[0]
+        name = valid_name(own, taken, "host")
+        hosts[name] = Host(name, one, {})
+    return Inventory(",".join(destinations), hosts)
+
+
 def discover(inventory: Inventory, probes: bool = True) -> Found:
     """What runs in a lab, and its wires.
 
@@ -79,7 +102,8 @@ def discover(inventory: Inventory, probes: bool = True) -> Found:
     which shows where its wire leads.
 
     Args:
-        inventory: the hosts, with the interfaces that count; its wires are not used.
+        inventory: the hosts, with the interfaces that count; its wires are not used. Of a host without
+            interfaces, all count but that of the ssh connection.
         probes: whether probes may be sent.
 
     Raises:
@@ -88,24 +112,36 @@ def discover(inventory: Inventory, probes: bool = True) -> Found:
     chosen = agents(inventory, list(inventory.hosts))
     try:
         asked = dict(zip(inventory.hosts, run_all(chosen, _look), strict=True))
-        states = {name: state for name, (state, _, _) in asked.items() if state is not None}
+        states = {name: one.state for name, one in asked.items() if one.state is not None}
         ports = {
             End(name, port): interface
             for name, host in inventory.hosts.items()
-            for port, interface in host.ports.items()
-            if name in states and interface in states[name].ports
+            if name in states
+            for port, interface in (host.ports or asked[name].interfaces()).items()
+            if interface in states[name].ports
         }
-        found = wires.by_neighbours(ports, states, {name: near for name, (_, near, _) in asked.items()})
+        found = wires.by_neighbours(ports, states, {name: one.near for name, one in asked.items()})
         if probes:
             there = [agent for agent in chosen if agent.name in states]
             found.found += _probed(there, ports, states, found.found)
     finally:
         run_all(chosen, Agent.restore)
-    silent = {name: why for name, (state, _, why) in asked.items() if state is None}
-    notes = [f"{name}: {why}" for name, (state, _, why) in asked.items() if state is not None and why]
+    silent = {name: one.why for name, one in asked.items() if one.state is None}
+    notes = [f"{name}: {one.why}" for name, one in asked.items() if one.state is not None and one.why]
     notes += [f"{end}: no link" for end, one in ports.items() if not states[end.machine].ports[one].carrier]
     notes += [f"{wire}: in {Path(inventory.file).name}, and not found" for wire in _beside(inventory, found)]
-    return Found(inventory.file, ports, states, silent, sorted(found.found, key=str), [*notes, *found.notes])
+    notes += _for_the_lab(inventory, ports)
+    clocks = {name: one.clock for name, one in asked.items() if one.clock is not None}
+    known = sorted(found.found, key=str)
+    return Found(inventory.file, ports, states, silent, known, [*notes, *found.notes], clocks)
+
+
+def _for_the_lab(inventory: Inventory, ports: Mapping[End, str]) -> Iterator[str]:
+    """The lines of a lab for hosts of which only the destinations were given."""
+    for name, host in inventory.hosts.items():
+        own = ", ".join(f"{end.port}: {port}" for end, port in ports.items() if end.machine == name)
+        if not host.ports and own:
+            yield f"for the lab: {name}: {{ssh: {host.ssh}, ports: {{{own}}}}}"
 
 
 def _beside(inventory: Inventory, found: Wires) -> list[Wire]:
@@ -114,20 +150,62 @@ def _beside(inventory: Inventory, found: Wires) -> list[Wire]:
     return [wire for wire in inventory.wires if frozenset(wire.ends) not in pairs]
 
 
-def _look(agent: Agent) -> tuple[RunningHost | None, list[Neighbour], str]:
-    """The state of a host, its neighbours, and why one of them is not known."""
+@dataclass(frozen=True)
+class _Looked:
+    """What one host said."""
+
+    state: RunningHost | None = None
+    near: list[Neighbour] = field(default_factory=list)
+    why: str = ""
+    """Why something is not known."""
+    clock: PtpClock | None = None
+    reached_by: str = ""
+    """The interface of the ssh connection."""
+
+    def interfaces(self) -> dict[str, str]:
+        """Network cards and the like, without bridges and VLAN devices; each is its own name."""
+        ports = {} if self.state is None else self.state.ports
+        return {name: name for name, one in ports.items() if one.kind in CARDS and name != self.reached_by}
+
+
+def _look(agent: Agent) -> _Looked:
+    """The state of a host, its neighbours, and its clock."""
     try:
         ready = agent.open()
-        *done, said = agent.steps([*running.steps(), wires.LOOK])
+        *done, said, clock, addresses = agent.steps([*running.steps(), wires.LOOK, ptp.LOOK, _ADDRESSES])
     except BackendError as error:
-        return None, [], str(error).removeprefix(f"{agent.name}: ")
-    state = running.read(agent.name, ready.kernel, done)
-    if said.code:
-        return state, [], "no LLDP (apt-get install lldpd, there): its wires are found by probes"
+        return _Looked(why=str(error).removeprefix(f"{agent.name}: "))
+    seen = _Looked(
+        running.read(agent.name, ready.kernel, done), reached_by=_interface_of(ready.ssh, addresses.out)
+    )
+    whys, near = [], []
     try:
-        return state, wires.neighbours(said.out), ""
+        if said.code:
+            whys.append("no LLDP (apt-get install lldpd, there): its wires are found by probes")
+        else:
+            near = wires.neighbours(said.out)
     except InputError as error:
-        return state, [], str(error)
+        whys.append(str(error))
+    try:
+        seen = replace(seen, clock=ptp.read(clock))
+    except InputError as error:
+        whys.append(str(error))
+    return replace(seen, near=near, why="; ".join(whys))
+
+
+def _interface_of(ssh: str, addresses: str) -> str:
+    """The interface with the address at which sshd was reached; empty if none has it.
+
+    Args:
+        ssh: both ends of the connection, as sshd reports them.
+        addresses: lines of ``ip -o addr``.
+    """
+    words = ssh.split()
+    for line in addresses.splitlines():
+        row = line.split()
+        if len(words) > 2 and len(row) > 3 and row[3].partition("/")[0] == words[2]:
+            return row[1]
+    return ""
 
 
 def _probed(

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tsnbench.discover import ptp
+from tsnbench.discover.ptp import PtpClock
 from tsnbench.discover.running import RunningHost, RunningPort, Shaping
 from tsnbench.errors import InputError
 from tsnbench.exports.scenario_text import flow, listed, one_line, rate
@@ -41,6 +43,8 @@ class Found:
     wires: Sequence[Wire]
     notes: Sequence[str]
     """What is known besides."""
+    clocks: Mapping[str, PtpClock] = field(default_factory=dict)
+    """By host, what its ptp4l says."""
 
 
 @dataclass
@@ -79,6 +83,7 @@ def text(found: Found) -> str:
     comments += [f"without a wire: {name}" for name in found.states if name not in nodes]
     comments.append(f"for the lab: wires: {listed(found.wires)}")
     comments += [one_line(note) for note in (*found.notes, *written.lost)]
+    comments += [one_line(note) for note in ptp.notes(found.clocks, found.states)]
     lines = [
         *(f"# {one}" for one in comments),
         "name: found",
@@ -91,6 +96,10 @@ def text(found: Found) -> str:
         "streams:",
         *streams,
     ]
+    clocks = ptp.keys(found.clocks, found.states, nodes)
+    if clocks is not None:
+        lines += ["", "# As ptp4l reports it; gPTP, which looks alike there, is `gptp` without `delay`."]
+        lines += [f"clocks: {flow({'ptp': flow(clocks)})}"]
     return "\n".join([*lines, *(["", "shapers:", *shapers] if shapers else []), ""])
 
 

@@ -11,10 +11,15 @@ from tsnbench.cli.console.options import flag, option
 from tsnbench.cli.console.output import Exit, print_line, print_message, user_errors
 from tsnbench.discover import asking, scenario
 from tsnbench.hosts import load_inventory
+from tsnbench.hosts.inventory.types import Inventory
+
+OF_LABS = (".yaml", ".yml", ".json")
 
 
 def discover(
-    hosts: Annotated[Path, option("FILE", "The lab (lab.yaml): hosts with their interfaces.")],
+    hosts: Annotated[
+        str, option("LAB", "The lab (lab.yaml): hosts with their interfaces; or ssh names: root@a,root@b.")
+    ],
     no_probes: Annotated[bool, flag("--no-probes", "Send no frames: only LLDP finds wires.")] = False,
 ) -> None:
     """Print a scenario of what runs in a lab: wires, queues, gates.
@@ -23,7 +28,7 @@ def discover(
     could not be read is a comment. Nothing is changed.
     """
     with user_errors():
-        found = asking.discover(load_inventory(hosts), probes=not no_probes)
+        found = asking.discover(_inventory(hosts), probes=not no_probes)
         if not found.states:
             for name, why in found.silent.items():
                 print_message(f"{name}: {why}")
@@ -33,3 +38,10 @@ def discover(
     for name, why in found.silent.items():
         print_message(f"not reached: {name}: {why}")
     raise typer.Exit(Exit.REQUIREMENT_FAILED if found.silent else Exit.MET)
+
+
+def _inventory(words: str) -> Inventory:
+    """A lab's file, or hosts with commas between them."""
+    if Path(words).exists() or words.endswith(OF_LABS):
+        return load_inventory(words)
+    return asking.named([one.strip() for one in words.split(",")])
