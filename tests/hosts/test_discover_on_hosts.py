@@ -21,9 +21,7 @@ PTP4L = (
 @pytest.fixture
 def clocks(rig: Rig) -> Iterator[None]:
     """ptp4l on both ends of a wire; the second one follows."""
-    ends = next(
-        wire.ends for wire in rig.inventory.wires if {one.machine for one in wire.ends} == {"a", "s"}
-    )
+    ends = next(wire.ends for wire in rig.inventory.wires if {one.machine for one in wire.ends} == {"a", "s"})
     names = {one.machine: rig.inventory.interface(one) for one in ends}
     for host, priority in (("s", 100), ("a", 128)):
         rig.says(host, f"ip link set {names[host]} up")

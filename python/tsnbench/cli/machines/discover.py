@@ -18,7 +18,7 @@ OF_LABS = (".yaml", ".yml", ".json")
 
 def discover(
     hosts: Annotated[
-        str, option("LAB", "The lab (lab.yaml): hosts with their interfaces; or ssh names: root@a,root@b.")
+        str, option("FILE", "The lab (lab.yaml): hosts with their interfaces; or ssh names: root@a,root@b.")
     ],
     no_probes: Annotated[bool, flag("--no-probes", "Send no frames: only LLDP finds wires.")] = False,
 ) -> None:
