@@ -8,7 +8,7 @@
 
 use crate::analysis::flows::Silent;
 use crate::analysis::network::memory::Memory;
-use crate::analysis::network::{self, Last};
+use crate::analysis::network::{self, Last, Told};
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};
 use std::collections::HashMap;
@@ -41,9 +41,17 @@ pub(crate) fn bounds(
             let others =
                 |from| plan.streams[..from].iter().map(|stream| stream.listeners.len()).sum::<usize>();
             let last = last.as_mut();
-            now == assumed.streams && last.is_none_or(|last| (last.holds)(&found[others(last.from)..]))
+            if now != assumed.streams {
+                return Told::Fails;
+            }
+            last.map_or(Told::Holds, |last| (last.holds)(&found[others(last.from)..]))
         };
-        let mut found = network::bounds(&assumed, silent, Some(Last { from: 0, holds: &mut holds }), memory);
+        let mut found = network::bounds(
+            &assumed,
+            silent,
+            Some(Last { from: 0, alone: false, holds: &mut holds }),
+            memory,
+        );
         if now == assumed.streams {
             name_reasons(plan, &unlimited, &mut found);
             return found;

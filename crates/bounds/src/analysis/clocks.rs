@@ -7,8 +7,8 @@
 
 use crate::analysis::answers;
 use crate::analysis::flows::Silent;
-use crate::analysis::network::Last;
 use crate::analysis::network::memory::Memory;
+use crate::analysis::network::{Last, Told};
 use crate::curve::{LONGEST, Ps};
 use crate::model::clocks::{Known, between_stamps, in_true_time};
 use crate::model::ptp::Messages;
@@ -42,30 +42,41 @@ pub(crate) fn bounds_without(plan: &Plan, silent: Silent<'_>) -> Bounds {
 fn found(plan: &Plan, silent: Silent<'_>, memory: Option<&Memory>) -> Bounds {
     let Some(known) = Known::of(plan) else { return answers::bounds(plan, silent, None, memory) };
     if uses_transparent(plan) {
-        return answers::bounds(plan, silent, Some(Last { from: 0, holds: &mut |_| false }), memory)
-            .without(&Reason::Transparent);
+        return answers::bounds(
+            plan,
+            silent,
+            Some(Last { from: 0, alone: false, holds: &mut |_| Told::Fails }),
+            memory,
+        )
+        .without(&Reason::Transparent);
     }
     let plan = in_true_time(plan, known);
     let Some(mut messages) = Messages::of(&plan) else {
         return named(answers::bounds(&plan, silent, None, memory), &plan, known);
     };
     let flows: usize = plan.streams.iter().map(|stream| stream.listeners.len()).sum();
+    // Without answers and software, only the jitters of messages differ from round to round.
+    let alone = plan.streams.iter().all(|stream| stream.answers.is_none())
+        && plan.nodes.iter().all(|node| node.host.is_none());
     let mut round = 0;
     loop {
         let mut holds = false;
         let with_messages = messages.with_streams(&plan);
         let mut hold = |found: &[FlowBounds]| {
             holds = messages.hold(found, round >= MOST_ROUNDS);
-            holds
+            if holds {
+                return Told::Holds;
+            }
+            round += 1;
+            messages.jitters().filter(|_| alone).map_or(Told::Fails, Told::Later)
         };
-        let last = Last { from: plan.streams.len(), holds: &mut hold };
+        let last = Last { from: plan.streams.len(), alone, holds: &mut hold };
         let mut found = answers::bounds(&with_messages, silent, Some(last), memory);
         if holds {
             found.flows.truncate(flows);
             found.reasons_mut().for_each(|reason| reason.replace_arrivals(&|stream| messages.why(stream)));
             return named(found, &plan, known);
         }
-        round += 1;
     }
 }
 

@@ -13,6 +13,7 @@ mod not_covered;
 mod path;
 mod remembered;
 mod report;
+mod rounds;
 
 use self::along::Common;
 use self::faults::{moves_frames, repeats, wrong_lists};
@@ -43,8 +44,20 @@ const MOST_ROUNDS: usize = 400;
 pub(crate) struct Last<'a> {
     /// The first stream whose flows tell.
     pub from: usize,
+    /// Whether only what these flows depend on is analysed until they hold. They have one hop each.
+    pub alone: bool,
     /// Says it of the flows from that stream on, whose bounds are the sums of their hops.
-    pub holds: &'a mut dyn FnMut(&[FlowBounds]) -> bool,
+    pub holds: &'a mut dyn FnMut(&[FlowBounds]) -> Told,
+}
+
+/// What is told of the bounds of an analysis that repeats.
+pub(crate) enum Told {
+    /// What was assumed holds.
+    Holds,
+    /// It does not hold: the analysis begins with another Plan.
+    Fails,
+    /// It does not hold: the flows have these jitters.
+    Later(Vec<Ps>),
 }
 
 /// The state of the analysis.
@@ -138,22 +151,22 @@ pub(crate) fn bounds(
         versions: memory.and_then(|memory| memory.begin(plan)),
         memory,
     };
-    network.solve();
     let reason = not_covered(plan);
-    let report = |from: usize, along: Option<Common>| {
+    let report = |network: &Network<'_>, from: usize, along: Option<Common>| {
         let found = network.report(&first, from, along);
         match &reason {
             None => found,
             Some(reason) => found.without(reason),
         }
     };
-    if let Some(last) = last {
-        let sums = report(last.from, None);
-        if !(last.holds)(&sums.flows) {
-            return sums;
+    let sums = match last {
+        Some(last) => network.rounds(&first, last, &|network, from| report(network, from, None)),
+        None => {
+            network.solve();
+            None
         }
-    }
-    report(0, Some(Common::default()))
+    };
+    sums.unwrap_or_else(|| report(&network, 0, Some(Common::default())))
 }
 
 /// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them need no bound

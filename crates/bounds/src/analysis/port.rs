@@ -94,7 +94,8 @@ pub(crate) fn analyse(
                 result.delays.push((*hop, Err(member.dropped())));
             }
         }
-        let Some((smallest, largest, grain)) = frames(&members) else { continue };
+        let needed = model.left_out >> number & 1 == 0;
+        let Some((smallest, largest, grain)) = frames(&members).filter(|_| needed) else { continue };
         let preemptable = !express(number as u8);
         let behind: Vec<Behind> = used
             .iter()

@@ -3,7 +3,7 @@
 //!
 //! IEEE 802.1AS-2020, 10.6 and 11.4; IEEE 1588-2019, 11 and 13. An election announces at any time, without a limit.
 
-use crate::curve::Ps;
+use crate::curve::{Ps, ps};
 use crate::model::clocks::{fastest, shorter};
 use crate::reason::Reason;
 use crate::report::FlowBounds;
@@ -181,6 +181,18 @@ impl<'a> Messages<'a> {
 
     /// The Plan's streams and the messages, with the spreads that are assumed now.
     pub fn with_streams(&self, plan: &Plan) -> Plan {
+        let all = self.messages.iter().zip(self.releases());
+        let messages = all.map(|(message, release)| self.stream(message, release));
+        Plan { streams: plan.streams.iter().cloned().chain(messages).collect(), ..plan.clone() }
+    }
+
+    /// By message its jitter, with the spreads that are assumed now; none if one has no limit.
+    pub fn jitters(&self) -> Option<Vec<Ps>> {
+        self.releases().into_iter().map(|release| Some(ps(release?.1))).collect()
+    }
+
+    /// By message the period and the jitter of its releases, ns; none without a limit.
+    fn releases(&self) -> Vec<Option<(u64, u64)>> {
         let mut releases: Vec<Option<(u64, u64)>> = Vec::with_capacity(self.messages.len());
         for message in &self.messages {
             let release = match message.release {
@@ -194,9 +206,7 @@ impl<'a> Messages<'a> {
             };
             releases.push(release);
         }
-        let streams =
-            self.messages.iter().zip(releases).map(|(message, release)| self.stream(message, release));
-        Plan { streams: plan.streams.iter().cloned().chain(streams).collect(), ..plan.clone() }
+        releases
     }
 
     fn stream(&self, message: &Message, release: Option<(u64, u64)>) -> Stream {

@@ -45,6 +45,8 @@ pub(crate) struct Model<'a> {
     pub changes: bool,
     /// If lists change: bit n is set if none closes the gate of class n, or sets its idle slope.
     pub open: u8,
+    /// Bit n: the results of class n are not needed.
+    pub left_out: u8,
     /// The server in place of strict priority, if the port has one.
     pub server: Option<Server>,
     /// Frames of the transmit buffer, with the one that is sent.
@@ -85,6 +87,7 @@ impl<'a> Model<'a> {
             overruns: port.gates.as_ref().is_some_and(|gates| gates.unguarded),
             changes: false,
             open: 0,
+            left_out: 0,
             server: port.server,
             buffer: port.transmit_buffer.unwrap_or(1),
             shares_memory: plan.nodes[port.node as usize].buffer.is_some(),
