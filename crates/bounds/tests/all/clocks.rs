@@ -65,6 +65,34 @@ fn released(plan: &Plan) -> i64 {
     hops.iter().map(|hop| hop.upper_ps.unwrap()).sum::<i64>() + 1_000_000 * (hops.len() as i64 - 1)
 }
 
+/// Beside a host with software, each round of PTP's messages analyses everything. Without it, a round leaves out what
+/// messages do not depend on: all classes below them; but not class 2 where its frames have class 7 at the next port.
+#[test]
+fn what_rounds_leave_out_changes_no_bound() {
+    for remapped in [false, true] {
+        let mut net = line();
+        let path = [0, 1, 2];
+        for (pcp, octets) in [(7, 400), (6, 900), (2, 1_400), (0, 1_500)] {
+            net.stream(&format!("of {pcp}"), &path, pcp, periodic(250_000, 0), frame(octets));
+            net.stream(&format!("to {pcp}"), &path[1..], pcp, periodic(125_000, 0), frame(octets));
+        }
+        if remapped {
+            net.plan.ports[2].pcp_to_class[2] = 7;
+        }
+        net.node("beside", 0);
+        // A message may come so late that the next one of its kind is there, too.
+        let often = Gptp { sync_interval_ns: 110_000, pdelay_interval_ns: 160_000, ..gptp(0, &[1, 3]) };
+        net.plan.clocks = Some(clocks(&net.plan, 1_000, Some(often)));
+        net.plan.check().unwrap();
+        let mut beside = net.plan.clone();
+        let quick = serde_json::json!({"tx": {"kind": "uniform", "from_ns": 1_000, "to_ns": 2_000}});
+        beside.nodes[3].host = Some(serde_json::from_value(quick).unwrap());
+        let (own, other) = (bounds(&net.plan), bounds(&beside));
+        assert!(own.flows.iter().all(|flow| flow.upper_ns.is_some()), "{:?}", own.flows);
+        assert_eq!(serde_json::to_value(&own).unwrap(), serde_json::to_value(&other).unwrap());
+    }
+}
+
 /// The kinds and octets of the messages that leave a port in a simulation, each once.
 fn seen(plan: &Plan, port: u32) -> Vec<(u32, u32)> {
     let mut plan = plan.clone();
