@@ -1,7 +1,7 @@
 """The smallest defect that each test of ``tsnbench conform`` finds in all of its draws, on the simulator.
 
 Defects become half as large until one draw does not fail its own test. ``PYTHONPATH=tests python
-benches/device_limits.py [DRAWS]`` prints the table of docs/guides/conform.md; 20 draws take minutes.
+benches/device_limits.py [DRAWS [TEST…]]`` prints the table of docs/guides/conform.md; 20 draws take minutes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from support.device_defects import CHANGES, GATE, METER, PTP, RING
 from support.devices import bench, lab, results
 
 BRIDGE = """\
@@ -66,6 +67,32 @@ DEFECTS: dict[str, tuple[str, str, Callable[[int], str], int]] = {
         lambda by: moved(BRIDGE, "kbit/s}", f"kbit/s, hi-credit: {978 - by} bit}}"),
         512,
     ),
+    "gates.change": (
+        CHANGES, "ns later", lambda by: moved(CHANGES, "30100 us", f"{30_100_000 + by} ns"), 64,
+    ),
+    "psfp.gate": (GATE, "ns late", lambda by: moved(GATE, "10 us", f"{10_000 + by} ns"), 8192),
+    "psfp.meter": (
+        METER, "kbit/s of 10 Mbit/s", lambda by: moved(METER, "10 Mbit/s", f"{10_000 + by} kbit/s"), 256,
+    ),
+    "frer.gap": (
+        RING,
+        "of 32 numbers less",
+        lambda by: moved(RING, "at: switch", f"at: switch, history: {32 - by}"),
+        16,
+    ),
+    "frer.rogue": (
+        RING,
+        "numbers more than 32",
+        lambda by: moved(RING, "at: switch", f"at: switch, history: {32 + by}"),
+        64,
+    ),
+    "frer.reset": (RING, "us longer than 50 ms", lambda by: moved(RING, "50 ms", f"{50_000 + by} us"), 1024),
+    "ptp.correction": (
+        PTP,
+        "ns",
+        lambda by: moved(PTP, "seed: 1\n", f"seed: 1\nfaults: [{{delay: {by} ns, on: gm -> switch}}]\n"),
+        128,
+    ),
     "queue.depth": (
         BRIDGE, "frames of 50 less", lambda by: moved(BRIDGE, "frames: 50", f"frames: {50 - by}"), 32,
     ),
@@ -81,7 +108,7 @@ def found(test: str, size: int, draws: int, folder: Path) -> int:
         own = bench(
             expected,
             device(size).replace("seed: 1", f"seed: {seed}"),
-            ["switch -> robot", "switch -> t1"] if expected is BRIDGE else [],
+            ["switch -> robot", "switch -> t1"] if expected is BRIDGE else ["switch -> robot"],
         )
         rows = results(own, folder / f"{test}-{size}-{seed}", [test.partition(".")[0]])
         hits += any(one.test == test and one.verdict == "fail" for one in rows)
@@ -91,9 +118,11 @@ def found(test: str, size: int, draws: int, folder: Path) -> int:
 def main() -> None:
     """Prints a row for each test."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    chosen = sys.argv[2:] or list(DEFECTS)
     print("| test | smallest defect found in all draws | next smaller one |\n|---|---|---|")
     with TemporaryDirectory() as scratch:
-        for test, (_, unit, _, size) in DEFECTS.items():
+        for test in chosen:
+            _, unit, _, size = DEFECTS[test]
             least, hits = None, draws
             while size and hits == draws:
                 hits = found(test, size, draws, Path(scratch))
