@@ -12,7 +12,7 @@ from support.profile import PROFILE
 from tsnbench.conform.catalogue import TESTS
 
 SEEDS = 20 if PROFILE == "nightly" else 1
-UNSHOWN = {"cbs.return", "forwarding.slope", "frer.order", "priority.strict"}
+UNSHOWN = {"cbs.return", "forwarding.slope", "frer.order", "preempt.cuts", "priority.strict"}
 """Tests for which the simulator has no defect that no other test finds before."""
 
 

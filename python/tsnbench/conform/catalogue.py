@@ -323,6 +323,15 @@ TESTS = {
             "the time of 143 octets",
         ),
         Test(
+            "preempt.cuts",
+            "IEEE 802.3-2022, 99",
+            "60 small express frames while two testers load a preemptable class 1.4 times",
+            "none",
+            "time from one preemptable frame to the next, less that of all frames and 24 octets for each cut",
+            "0 ± T",
+            ("preempt.express",),
+        ),
+        Test(
             "preempt.hold",
             "IEEE 802.1Q-2022, 8.6.8.4",
             "a small express frame waits for each of 60 windows, while a preemptable class loads the port",

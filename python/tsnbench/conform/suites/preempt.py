@@ -1,7 +1,9 @@
 """Pre-emption: how long an express frame waits while a preemptable class loads the port.
 
 Fragments are not seen: a tester's card puts them together. The wait of express frames shows whether they
-interrupt. IEEE 802.1Q-2022, 6.7.2; IEEE 802.3-2022, 99.
+interrupt, and the time that frames of a full port take shows what each cut adds.
+
+IEEE 802.1Q-2022, 6.7.2; IEEE 802.3-2022, 99.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.conform.suites.priority import LOAD_OCTETS, LOADS, PHY, PROBE_OCTETS, overload
+from tsnbench.libraries import numpy as np
 from tsnbench.quantities import exact
 from tsnbench.scenario.model import FixedSize, Periodic, Poisson, Stream
 
@@ -25,6 +28,8 @@ UNCUT = 143
 PROBES = 60
 EVERY = 7
 """Time between express frames, in large frames, and a part of one so that they meet each phase of a frame."""
+CUT = 24
+"""Octets that a cut adds: preamble, mCRC and gap of one fragment. IEEE 802.3-2022, 99."""
 FIRST = 20
 """Large frames until a queue has formed."""
 
@@ -85,7 +90,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     port = bench.expected.document["ports"][number]
     waited = seen.residence(seen.ingress("express", number), number, "express")
     if len(waited) < PROBES // 2:
-        yield undecided("preempt.express", stimulus.port, "too-few")
+        yield from (undecided(name, stimulus.port, "too-few") for name in ("preempt.express", "preempt.cuts"))
         return
     most, own = float(waited.max() - waited.min()), float(error.apart_ns)
     limit = UNCUT * 8e9 / port["rate_bps"]
@@ -103,4 +108,44 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
         wanted=f"<= {exact(round(limit))}",
         frames=len(waited),
         estimates=len(waited),
+    )
+    yield _cuts(stimulus, seen, number, port, error)
+
+
+def _cuts(stimulus: Stimulus, seen: Seen, number: int, port: Port, error: Error) -> Result:
+    """What express frames add to the time of the frames that they interrupt, beyond their own time."""
+    octet_ns = 8e9 / port["rate_bps"]
+    ends = seen.taps["rx", port["peer"]]["point"] == "end"
+
+    def times(*names: str) -> np.ndarray:
+        every = [seen.left(number, name) for name in names]
+        return np.sort(np.concatenate([(one["begin"] + one["wire"] * ends).to_numpy() for one in every]))
+
+    loads, express = times("load-1", "load-2"), times("express")
+    # While testers send, the port is full, and each frame follows the one before.
+    frame_ns = (LOAD_OCTETS + PHY) * octet_ns
+    between = np.searchsorted(express, loads)
+    whole = (loads[:-1] >= express[0] - frame_ns) & (loads[1:] <= express[-1] + frame_ns)
+    passed = np.diff(between)[whole]
+    added = np.diff(loads)[whole] - frame_ns - passed * (PROBE_OCTETS + PHY) * octet_ns
+    cuts = np.clip(np.round(added / (CUT * octet_ns)), 0, passed)
+    off = np.abs(added - cuts * CUT * octet_ns)
+    most, own, many = float(off.max(initial=0)), float(error.apart_ns), int(cuts.sum())
+    verdict = verdict_of(most, most, error.tolerance_ns(own), own)
+    if not many:
+        return undecided("preempt.cuts", stimulus.port, "too-few", "no express frame interrupted another one")
+    return Result(
+        "preempt.cuts",
+        stimulus.port,
+        verdict,
+        ""
+        if verdict == "pass"
+        else f"frames take {exact(round(most))} more or less than their cuts of {CUT} octets add",
+        "stamps" if verdict == "not-decidable" else None,
+        found=Number(most, "ns", most - own, most + own),
+        limit=Number(0, "ns", 0, error.tolerance_ns(own)),
+        shown=f"{exact(round(most))} off in {many} cuts",
+        wanted=f"<= {exact(round(error.tolerance_ns(own)))}",
+        frames=len(loads),
+        estimates=many,
     )
