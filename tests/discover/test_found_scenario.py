@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from support.planned import plan_of
-from tsnbench.discover import scenario, wires
+from tsnbench.discover import asking, scenario, wires
 from tsnbench.discover.differences import differences
 from tsnbench.discover.scenario import Found
 from tsnbench.errors import InputError
@@ -162,3 +162,18 @@ def test_probes_that_bridges_forward_show_the_wires(bridges):
 def test_a_probe_that_nobody_hears_shows_no_wire():
     assert wires.by_probes({"a.1": set(), "b.1": set()}) == []
     assert wires.by_probes({"a.1": {"b.1"}, "b.1": set()}) == [("a.1", "b.1")]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("", "found nothing"), ("root@a,,b", "found nothing"), ("root@a,root@a", "found root@a")],
+)
+def test_hosts_without_a_name_are_refused(words, said):
+    with pytest.raises(InputError, match=said):
+        asking.named([one.strip() for one in words.split(",")])
+
+
+def test_hosts_have_the_names_of_their_machines():
+    own = asking.named(["root@zgw6", "ssh://pi@192.0.2.7:2222", "admin@zgw6"])
+    assert list(own.hosts) == ["zgw6", "host-192.0.2.7", "zgw6-2"]
+    assert [one.ssh for one in own.hosts.values()] == ["root@zgw6", "ssh://pi@192.0.2.7:2222", "admin@zgw6"]

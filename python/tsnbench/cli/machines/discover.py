@@ -42,6 +42,6 @@ def discover(
 
 def _inventory(words: str) -> Inventory:
     """A lab's file, or hosts with commas between them."""
-    if Path(words).exists() or words.endswith(OF_LABS):
+    if Path(words).is_file() or words.endswith(OF_LABS):
         return load_inventory(words)
     return asking.named([one.strip() for one in words.split(",")])
