@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+/// Octets of the first read; each read that fills the buffer doubles them up to [`CHUNK`].
+const FIRST: usize = 1 << 12;
 /// Octets per read.
 const CHUNK: usize = 1 << 18;
 
@@ -17,7 +19,7 @@ pub(crate) struct Buffer<R> {
 
 impl<R: Read> Buffer<R> {
     pub(crate) fn new(from: R) -> Self {
-        Self { from, octets: vec![0; CHUNK], start: 0, end: 0, consumed: 0, ended: false }
+        Self { from, octets: vec![0; FIRST], start: 0, end: 0, consumed: 0, ended: false }
     }
 
     /// Reads until `length` octets are available, or the file ends; returns whether they are available.
@@ -29,12 +31,13 @@ impl<R: Read> Buffer<R> {
     #[cold]
     fn read_more(&mut self, length: usize) -> io::Result<bool> {
         while self.end - self.start < length && !self.ended {
-            if self.octets.len() - self.start < length.max(CHUNK / 4) {
+            if self.end == self.octets.len() {
                 self.octets.copy_within(self.start..self.end, 0);
                 self.end -= self.start;
                 self.start = 0;
-                if self.octets.len() < length {
-                    self.octets.resize(length.next_multiple_of(CHUNK), 0);
+                // Twice as much, and not what a length field claims: a small file with a large claim gets no memory.
+                if self.octets.len() < length.max(CHUNK) {
+                    self.octets.resize(2 * self.octets.len(), 0);
                 }
             }
             match self.from.read(&mut self.octets[self.end..]) {
