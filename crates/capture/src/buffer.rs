@@ -71,3 +71,27 @@ impl<R: Read> Buffer<R> {
         self.consumed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every octet is there in order, whatever is asked for at once.
+    #[test]
+    fn a_buffer_grows_with_what_is_there_and_not_with_what_is_claimed() {
+        let file: Vec<u8> = (0..3 * CHUNK + 7).map(|place| (place % 251) as u8).collect();
+        for step in [1_000, FIRST, CHUNK, CHUNK + 1] {
+            let mut buffer = Buffer::new(file.as_slice());
+            let mut found = Vec::new();
+            while buffer.fill(step).unwrap() {
+                found.extend_from_slice(buffer.take(step));
+            }
+            found.extend_from_slice(buffer.take(step));
+            assert!(found == file, "{step} at a time");
+            assert!(buffer.octets.len() <= 2 * (CHUNK + 1).next_power_of_two(), "{}", buffer.octets.len());
+        }
+        let mut small = Buffer::new(&file[..100]);
+        assert!(!small.fill(1 << 26).unwrap());
+        assert_eq!((small.octets().len(), small.octets.len()), (100, FIRST));
+    }
+}

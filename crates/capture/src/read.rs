@@ -256,10 +256,13 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Whether a frame has the index of the only interface that is read, if that has one.
+    /// Whether a frame has the index of the only interface that is read, or none if that has none: sections may describe
+    /// interfaces of one name, of which one has frames with an index.
     #[inline]
     fn has_index(&self, link: Result<Link, i32>, octets: &[u8]) -> bool {
-        self.only.as_ref().is_none_or(|only| only.index.is_none() || only.index == index_of(link, octets))
+        let Some(only) = &self.only else { return true };
+        let index = index_of(link, octets);
+        only.index == index && (index.is_some() || link != Ok(Link::LinuxCooked2))
     }
 
     /// Goes to the next block with a frame, whose octets and length are then at the start of the buffer.
