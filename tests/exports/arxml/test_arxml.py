@@ -145,6 +145,10 @@ def test_a_long_pdu_is_sent_in_several_frames(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("<a/>", "expected <AUTOSAR> of ARXML, found <a>"),
+        (
+            '<fx:FIBEX xmlns:fx="http://www.asam.net/xml/fbx"/>',
+            "found <FIBEX>, which is not read\nhint: export the system description as ARXML, or write its",
+        ),
         ("<AUTOSAR/>", "expected PDUs of Ethernet with a cycle, found none"),
         ('<!DOCTYPE a [<!ENTITY b "c">]><AUTOSAR>&b;</AUTOSAR>', "found <!DOCTYPE a>"),
         ("<AUTOSAR>" + "<a>" * 300, "elements in 200 levels, found more"),

@@ -93,6 +93,12 @@ def scenario(paths: Sequence[Path], network: streams.Network | None = None) -> s
 
 def _read(path: Path, model: _Model) -> None:
     root = parse_xml(path.name, foreign.read_bytes(path, LARGEST_FILE), MOST_ELEMENTS)
+    if local(root.tag) == "FIBEX":
+        raise ContentError(
+            f"{path.name}: expected <AUTOSAR> of ARXML, found <FIBEX>, which is not read\n"
+            "hint: export the system description as ARXML, or write its frames with their cycles into a "
+            "table for `tsnbench import matrix`"
+        )
     if local(root.tag) != "AUTOSAR":
         raise ContentError(f"{path.name}: expected <AUTOSAR> of ARXML, found <{local(root.tag)[:40]}>")
     for one in root.iter():
