@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.2. The unit of credit inside is 1e-12 bit: bit/s times picoseconds, so that no
 //! division ever rounds it.
 
-use crate::Gate;
+use crate::{Gate, StateTaker};
 use tsn_plan::Cbs;
 use tsn_units::{Duration, Instant};
 
@@ -83,6 +83,13 @@ impl CreditBasedShaper {
         let spent = i128::from(slope) * i128::from(wire.ps());
         self.credit = (self.credit + spent).max(self.lowest);
         self.at = now + wire;
+    }
+
+    /// Adds the credit as it is now, and from when on it is valid: credit moves alike whether it was brought up to date
+    /// before or not.
+    pub(crate) fn put_state(&self, state: &mut StateTaker, waiting: bool, gate: Gate<'_>) {
+        state.put(self.credit(state.now(), waiting, gate));
+        state.put_future(self.at);
     }
 
     /// The credit before a transmission is charged: [`Self::refund`] goes back to it.

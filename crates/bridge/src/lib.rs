@@ -17,6 +17,7 @@ mod port;
 pub mod psfp;
 mod queue;
 mod shared;
+mod state;
 
 pub use cbs::CreditBasedShaper;
 pub use gates::{Gate, GateControlList, Window};
@@ -24,6 +25,7 @@ pub use line::Line;
 pub use port::{Actions, Drop, EgressPort, Event, MergeCounters, Transmission};
 pub use queue::{Counters, Frame, Limits, Queue};
 pub use shared::{BufferCounters, SharedBuffer};
+pub use state::{State, StateTaker};
 
 /// Why a frame was dropped.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

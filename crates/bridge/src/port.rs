@@ -10,7 +10,8 @@ mod server;
 mod transmit_buffer;
 
 use crate::{
-    Counters, CreditBasedShaper, DropCause, Frame, Gate, GateControlList, Limits, Line, Queue, Window,
+    Counters, CreditBasedShaper, DropCause, Frame, Gate, GateControlList, Limits, Line, Queue, StateTaker,
+    Window,
 };
 use tsn_plan::{Class, Port, duration};
 use tsn_units::{BitRate, ClockMap, Duration, Instant, Local, Octets, True};
@@ -511,6 +512,26 @@ impl<F: Frame> EgressPort<F> {
     #[must_use]
     pub fn merge_counters(&self) -> Option<MergeCounters> {
         self.merge.as_ref().map(|merge| merge.counters())
+    }
+
+    /// Adds the port's state; `put_frame` adds that of a waiting frame. Gates have none: their lists must be in force for
+    /// good, and the caller must compare instants at which they are at one place of their cycles.
+    ///
+    /// False if the port has parts whose state cannot be taken: pre-emption, a transmit buffer, a server, longest times
+    /// in queues, or a list that a fault has replaced.
+    pub fn put_state(&self, state: &mut StateTaker, put_frame: &mut impl FnMut(&F, &mut StateTaker)) -> bool {
+        if self.staged || self.own.is_some() {
+            return false;
+        }
+        state.put_future(self.free);
+        state.put_future(self.wake);
+        for (class, selector) in self.classes.iter().enumerate() {
+            selector.queue.put_state(state, put_frame);
+            if let Some(shaper) = &selector.shaper {
+                shaper.put_state(state, !selector.queue.is_empty(), self.gate(class as u8));
+            }
+        }
+        true
     }
 
     /// The counters of each class, lowest first.

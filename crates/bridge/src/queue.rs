@@ -2,7 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.6 and 8.6.7.
 
-use crate::{DropCause, SharedBuffer};
+use crate::{DropCause, SharedBuffer, StateTaker};
 use std::collections::VecDeque;
 use tsn_units::Octets;
 
@@ -303,6 +303,16 @@ impl<F: Frame> Queue<F> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
+    }
+
+    /// Adds the waiting frames and the reserved room.
+    pub(crate) fn put_state(&self, state: &mut StateTaker, put_frame: &mut impl FnMut(&F, &mut StateTaker)) {
+        state.put_length(self.waiting.len());
+        for frame in &self.waiting {
+            put_frame(frame, state);
+        }
+        state.put(self.reserved.frames);
+        state.put(self.reserved.octets);
     }
 
     /// The counters so far.

@@ -6,8 +6,10 @@
 pub mod log;
 pub mod parquet;
 mod passage;
+mod repeats;
 
 pub use passage::{ClockLine, Expired, Fragment, Passage};
+pub use repeats::Repeats;
 use serde::{Deserialize, Serialize};
 
 /// Added to [`Sighting::copy`] if the frame is eliminated here: nodes behind this point do not receive it.

@@ -55,6 +55,7 @@ mod output;
 mod policing;
 mod random;
 mod slab;
+mod steady;
 mod talkers;
 
 pub use error::SimError;
@@ -64,4 +65,5 @@ pub use output::counters::{
     PolicingCounters, PortCounters, QdiscCounters, RecoveryCounters, RunCounters, StreamCounters,
 };
 pub use output::record;
+pub use steady::{Found, Steady, expected_frame_hops, find as find_repetition};
 pub use talkers::live;

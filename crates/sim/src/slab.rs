@@ -39,6 +39,11 @@ impl<T> Slab<T> {
     }
 
     /// The thing of a number, unless it was withdrawn.
+    pub fn get(&self, number: u32) -> Option<&T> {
+        self.things.get(number as usize)?.as_ref()
+    }
+
+    /// The thing of a number, unless it was withdrawn.
     pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         self.things.get_mut(number as usize)?.as_mut()
     }

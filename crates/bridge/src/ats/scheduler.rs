@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.11.3.
 
+use crate::StateTaker;
 use tsn_plan::{Policing, duration};
 use tsn_units::{Free, Instant, PHY_OVERHEAD};
 
@@ -79,6 +80,20 @@ impl Schedulers {
         let late = i128::from(eligibility) * own.rate - bucket_full;
         own.bucket_empty = scheduler_eligibility + late.max(0);
         Eligibility::At(Instant::from_ps(eligibility))
+    }
+
+    /// Adds the buckets and the groups' eligibility times. No frame is longer than `longest` octets: a bucket that has
+    /// room for it and is full is as full as one that has been for long.
+    pub(crate) fn put_state(&self, state: &mut StateTaker, longest: u32) {
+        let now = i128::from(state.now().ps());
+        for own in &self.schedulers {
+            let empty = own.bucket_empty - now * own.rate;
+            let fits = i128::from(longest.saturating_add(PHY_OVERHEAD.0)) * 8 * SECOND <= own.empty_to_full;
+            state.put(if fits { empty.max(-own.empty_to_full) } else { empty });
+        }
+        for group in &self.groups {
+            state.put_future(Instant::<Free>::from_ps(group.eligibility));
+        }
     }
 
     /// Frames that would have stayed too long, by group.

@@ -3,6 +3,7 @@
 //! IEEE 802.1CB-2017, 7.4.2 and 10.8.
 
 use super::{LatentErrorDetection, Sequence, SequenceRecovery, Verdict};
+use crate::StateTaker;
 use tsn_plan::{Recovery, duration};
 use tsn_units::{Instant, Local};
 
@@ -74,6 +75,14 @@ impl BaseRecovery {
         }
         counters.discarded += 1;
         false
+    }
+
+    /// Adds the state of all functions of a node with a perfect clock; `next` is the number that the talker sends next.
+    pub fn put_state(&self, state: &mut StateTaker, next: Sequence) {
+        self.members.iter().chain([&self.stream]).for_each(|function| function.put_state(state, next));
+        if let Some(latent) = &self.latent {
+            latent.put_state(state, self.counters.passed, self.counters.discarded);
+        }
     }
 
     /// Accepts any number next, as after a restart of the node; the counters stay.

@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1CB-2017, 7.4.4.
 
+use crate::StateTaker;
 use tsn_plan::{LatentErrors, duration};
 use tsn_units::{Duration, Instant, Local};
 
@@ -51,6 +52,13 @@ impl LatentErrorDetection {
                 self.next_reset += self.reset;
             }
         }
+    }
+
+    /// Adds the next test and reset, and the copies that are missing since the last reset.
+    pub(super) fn put_state(&self, state: &mut StateTaker, passed: u64, discarded: u64) {
+        state.put_time(self.next_test);
+        state.put_time(self.next_reset);
+        state.put(self.base - (i128::from(passed) * self.other_paths - i128::from(discarded)));
     }
 
     /// How often a test found an error (`SIGNAL_LATENT_ERROR`).

@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1CB-2017, 7.4.3.
 
+use crate::StateTaker;
 use std::collections::VecDeque;
 use tsn_plan::Algorithm;
 use tsn_units::{Duration, Instant, Local};
@@ -73,6 +74,19 @@ impl SequenceRecovery {
     /// `SequenceRecoveryReset`: accepts any number next.
     pub fn restart(&mut self) {
         self.expires = None;
+    }
+
+    /// Adds the timer, and the accepted numbers as distances from `next`, the number that the talker sends next.
+    pub(super) fn put_state(&self, state: &mut StateTaker, next: Sequence) {
+        let now = state.now().on_perfect_clock();
+        let Some(expires) = self.expires.filter(|expires| *expires >= now) else {
+            // After the expiry any number is accepted; that it has come is a counter, which is brought up to date later.
+            return state.put(i64::from(self.expires.is_some()) - 2);
+        };
+        state.put_time(expires);
+        state.put(next.wrapping_sub(self.highest));
+        state.put_length(self.unknown);
+        self.history.iter().for_each(|seen| state.put(u8::from(*seen)));
     }
 
     /// How often the function was reset until `now`, because no frame arrived.

@@ -36,6 +36,11 @@ pub(super) struct Filter {
 }
 
 impl Filter {
+    /// Whether a frame that was too long has blocked the stream.
+    pub fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
     pub fn new(filter: &StreamFilter) -> Self {
         Self {
             max_sdu: filter.max_sdu_octets,

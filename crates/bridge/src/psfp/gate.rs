@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.5.4 and 8.6.10.
 
+use crate::StateTaker;
 use tsn_plan::duration;
 use tsn_units::{Instant, Local};
 
@@ -58,6 +59,15 @@ impl StreamGate {
             closed: false,
             interval: None,
         }
+    }
+
+    /// Adds whether the gate is closed, and what has passed in the interval of the last frame.
+    pub(super) fn put_state(&self, state: &mut StateTaker) {
+        state.put(u8::from(self.closed));
+        let now = state.now().ps();
+        let current = self.interval.filter(|interval| interval.0 + self.cycle > now);
+        state.put(current.map_or(i64::MIN, |interval| interval.0 - now));
+        state.put(current.map_or(0, |interval| interval.1));
     }
 
     /// Handles a frame that arrives when the node's clock shows `now`.

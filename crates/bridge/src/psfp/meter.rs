@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.5.5; MEF 10.3, 12 (one bandwidth profile flow, no envelope).
 
+use crate::StateTaker;
 use tsn_units::{Free, Instant};
 
 /// Tokens of one bit, in the unit in which a rate in bit/s times a time in ps is exact.
@@ -57,14 +58,26 @@ impl FlowMeter {
         }
     }
 
-    /// Meters a frame of `octets` from destination address to FCS.
-    pub fn color(&mut self, now: Instant<Free>, octets: u32, yellow: bool) -> Color {
+    /// The tokens of both buckets at `now`.
+    fn tokens_at(&self, now: Instant<Free>) -> (i128, i128) {
         let passed = i128::from((now - self.last).ps().max(0));
-        self.last = self.last.max(now);
         let committed = self.committed + self.cir * passed;
         let overflow = if self.coupling { (committed - self.cbs).max(0) } else { 0 };
-        self.committed = committed.min(self.cbs);
-        self.excess = (self.excess + self.eir * passed + overflow).min(self.ebs);
+        (committed.min(self.cbs), (self.excess + self.eir * passed + overflow).min(self.ebs))
+    }
+
+    /// Adds the tokens as they are now.
+    pub(super) fn put_state(&self, state: &mut StateTaker) {
+        let (committed, excess) = self.tokens_at(state.now().on_perfect_clock());
+        state.put(committed);
+        state.put(excess);
+        state.put(u8::from(self.all_red));
+    }
+
+    /// Meters a frame of `octets` from destination address to FCS.
+    pub fn color(&mut self, now: Instant<Free>, octets: u32, yellow: bool) -> Color {
+        (self.committed, self.excess) = self.tokens_at(now);
+        self.last = self.last.max(now);
         if self.all_red {
             return Color::Red;
         }

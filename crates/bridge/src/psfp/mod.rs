@@ -10,6 +10,7 @@ pub use filter::FilterCounters;
 pub use gate::{Passing, StreamGate};
 pub use meter::{Color, FlowMeter};
 
+use crate::StateTaker;
 use crate::ats::{Eligibility, Schedulers};
 use filter::Filter;
 use tsn_plan::Policing;
@@ -109,6 +110,15 @@ impl Psfp {
             Some(Eligibility::Never) => return Verdict::Drop,
         };
         Verdict::Pass { ipv, yellow, eligible }
+    }
+
+    /// Adds the state of filters, stream gates, meters and schedulers of a node with a perfect clock. No frame is longer
+    /// than `longest` octets.
+    pub fn put_state(&self, state: &mut StateTaker, longest: u32) {
+        self.filters.iter().for_each(|filter| state.put(u8::from(filter.is_blocked())));
+        self.gates.iter().for_each(|gate| gate.put_state(state));
+        self.meters.iter().for_each(|meter| meter.put_state(state));
+        self.schedulers.put_state(state, longest);
     }
 
     /// The counters of each filter, in the order of the filters.

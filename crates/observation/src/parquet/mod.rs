@@ -6,15 +6,19 @@ mod pages;
 mod passages;
 mod reader;
 mod table;
+mod unrolled;
 mod writer;
 
 pub use clocks::NODES_KEY;
 pub use reader::Reader;
 pub use table::{Row, TableWriter};
+pub use unrolled::read_all;
 pub use writer::Writer;
 
 /// The metadata key of the [`Legend`](crate::Legend), which is JSON.
 pub const LEGEND_KEY: &str = "tsnbench.legend";
+/// The metadata key of [`Repeats`](crate::Repeats), which is JSON; a file without rows that repeat has no such key.
+pub const REPEATS_KEY: &str = "tsnbench.repeats";
 
 /// The columns. Parquet stores unsigned numbers in signed ones of the same width.
 const SCHEMA: &str = "message observations {

@@ -1,7 +1,7 @@
 //! Reads sightings from Parquet, in batches.
 
-use super::{Error, LEGEND_KEY};
-use crate::{Legend, Sighting};
+use super::{Error, LEGEND_KEY, REPEATS_KEY};
+use crate::{Legend, Repeats, Sighting};
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
@@ -27,6 +27,7 @@ const COLUMNS: [(&str, Type); 8] = [
 pub struct Reader<R: ChunkReader + 'static = File> {
     file: SerializedFileReader<R>,
     legend: Legend,
+    repeats: Option<Repeats>,
     /// The next row group.
     next_group: usize,
     group: Option<Group>,
@@ -76,19 +77,26 @@ impl<R: ChunkReader + 'static> Reader<R> {
                 return Err(Error::Columns(format!("column {number} is not {name}")));
             }
         }
-        let legend = facts
-            .key_value_metadata()
-            .and_then(|pairs| pairs.iter().find(|pair| pair.key == LEGEND_KEY))
-            .and_then(|pair| pair.value.as_deref())
-            .ok_or_else(|| Error::Legend("it is missing".into()))?;
+        let note = |key: &str| {
+            let pairs = facts.key_value_metadata()?;
+            pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+        };
+        let legend = note(LEGEND_KEY).ok_or_else(|| Error::Legend("it is missing".into()))?;
         let legend = serde_json::from_str(legend).map_err(|error| Error::Legend(error.to_string()))?;
-        Ok(Self { file, legend, next_group: 0, group: None })
+        let repeats = note(REPEATS_KEY).map(Repeats::read).transpose().map_err(Error::Legend)?;
+        Ok(Self { file, legend, repeats, next_group: 0, group: None })
     }
 
     /// The legend: names for the numbers in rows.
     #[must_use]
     pub fn legend(&self) -> &Legend {
         &self.legend
+    }
+
+    /// The rows that stand for many more, if there are any.
+    #[must_use]
+    pub fn repeats(&self) -> Option<&Repeats> {
+        self.repeats.as_ref()
     }
 
     /// Number of rows, by the file's metadata.

@@ -2,8 +2,8 @@
 
 use super::deltas::{BLOCK, Deltas};
 use super::pages::{Column, Compressor, Levels, compression};
-use super::{Error, LEGEND_KEY, SCHEMA};
-use crate::{Legend, Sighting, Sink};
+use super::{Error, LEGEND_KEY, REPEATS_KEY, SCHEMA};
+use crate::{Legend, Repeats, Sighting, Sink};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
@@ -98,6 +98,18 @@ impl<W: Write + Send> Writer<W> {
     pub fn finish(mut self) -> Result<u64, Error> {
         self.close()?;
         Ok(self.written)
+    }
+
+    /// Notes that some of the rows stand for many more.
+    ///
+    /// # Errors
+    /// The note cannot be written.
+    pub fn note_repeats(&mut self, repeats: &Repeats) -> Result<(), Error> {
+        let text = serde_json::to_string(repeats).map_err(|error| Error::Legend(error.to_string()))?;
+        if let Some(file) = &mut self.file {
+            file.append_key_value_metadata(KeyValue::new(REPEATS_KEY.to_owned(), text));
+        }
+        Ok(())
     }
 
     fn close(&mut self) -> Result<(), Error> {

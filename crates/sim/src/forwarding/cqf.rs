@@ -40,6 +40,11 @@ impl CyclicQueues {
         }
     }
 
+    /// The frames in the queues: hop, sequence number, and when they reached the queue in ps, twice.
+    pub fn waiting(&self) -> impl Iterator<Item = (HopId, u64, [i64; 2])> {
+        self.queued.iter().map(|((hop, seq), at)| (*hop, *seq, [at.ps(); 2]))
+    }
+
     /// Number of late frames of a class of a port.
     pub fn late(&self, port: PortId, class: u8) -> u64 {
         self.late.get(&(port, class)).copied().unwrap_or(0)

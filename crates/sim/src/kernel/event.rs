@@ -212,6 +212,11 @@ impl Event {
         Instant::from_ps(((self.key >> 64) as u64).cast_signed())
     }
 
+    /// The number of the event's node.
+    pub fn node(&self) -> u32 {
+        (self.key as u64 >> COUNTER_BITS) as u32 & ((1 << NODE_BITS) - 1)
+    }
+
     /// The total order as one number.
     #[inline]
     pub fn key(&self) -> u128 {

@@ -193,13 +193,30 @@ impl<'a> Simulation<'a> {
         sink: &mut S,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<RunCounters, SimError> {
-        let mut interrupted = false;
         if S::PASSAGES {
             self.begin_journal(sink)?;
         }
-        let mut report_at = PROGRESS_EVERY;
+        let interrupted = self.advance(self.end, sink, watch)?;
+        if S::PASSAGES {
+            self.end_journal(sink)?;
+        }
+        Ok(self.count(interrupted))
+    }
+
+    /// Handles all events up to an instant; returns whether `watch` broke before it.
+    ///
+    /// # Errors
+    /// [`SimError::Output`] when the sink refuses a sighting.
+    #[inline(always)]
+    pub(crate) fn advance<S: Sink>(
+        &mut self,
+        until: Instant,
+        sink: &mut S,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<bool, SimError> {
+        let mut report_at = self.events + self.cut + PROGRESS_EVERY;
         while let Some(event) = self.calendar.next(|events| touch(&self.network, &self.ports, events)) {
-            if event.at() > self.end {
+            if event.at() > until {
                 self.calendar.put_back();
                 break;
             }
@@ -209,18 +226,12 @@ impl<'a> Simulation<'a> {
             if self.events + self.cut >= report_at {
                 report_at = self.events + self.cut + PROGRESS_EVERY;
                 if watch(Progress { now: self.now, frame_hops: self.frame_hops }).is_break() {
-                    interrupted = true;
-                    break;
+                    return Ok(true);
                 }
             }
         }
-        if !interrupted {
-            self.now = self.end;
-        }
-        if S::PASSAGES {
-            self.end_journal(sink)?;
-        }
-        Ok(self.count(interrupted))
+        self.now = until;
+        Ok(false)
     }
 
     #[inline(always)]

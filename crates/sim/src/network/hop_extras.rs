@@ -117,6 +117,11 @@ impl HopExtras {
         if self.begun.is_empty() { None } else { self.begun.remove(&(frame.hop(), frame.seq, now)) }
     }
 
+    /// The copies whose first bit is remembered: hop, sequence number, and in ps when the last and the first bit arrive.
+    pub fn first_bits(&self) -> impl Iterator<Item = (HopId, u64, [i64; 2])> {
+        self.begun.iter().map(|((hop, seq, arrival), begun)| (*hop, *seq, [arrival.ps(), begun.ps()]))
+    }
+
     /// Restarts the recovery functions of a node.
     pub fn restart(&mut self, node: NodeId) {
         for recovery in self.recoveries.iter_mut().filter(|recovery| recovery.node == node) {

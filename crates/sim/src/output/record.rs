@@ -4,6 +4,7 @@ use crate::error::SimError;
 use crate::kernel::simulation::{Progress, Simulation};
 use crate::output::captures::Captures;
 use crate::output::counters::RunCounters;
+use crate::steady::{Found, Steady, find};
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -29,12 +30,70 @@ pub const FRAGMENTS: &str = "fragments.parquet";
 pub const EXPIRED: &str = "expired.parquet";
 /// The clocks of a run that is replayed.
 pub const CLOCK_LINES: &str = "clock_lines.parquet";
+/// The run folder's file about its repetition: `tsnbench-steady/1`.
+pub const STEADY: &str = "steady.json";
 /// The run folder's folder of captures.
 pub const CAPTURES: &str = "captures";
 
-/// Runs a plan into an existing folder. The files can be read also after an interruption.
+/// Runs a plan into an existing folder, and simulates one period of those that repeat (see [`crate::find_repetition`]):
+/// the rows of that period stand for the others.
 ///
 /// # Errors
+/// The plan cannot be run, or a file cannot be written.
+pub fn record_steady(
+    plan: &Plan,
+    folder: &Path,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<RunCounters, SimError> {
+    let mut broken = false;
+    let watch = &mut |progress: Progress| {
+        broken = broken || watch(progress).is_break();
+        if broken { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let (counters, steady) = match &find(plan, watch)? {
+        Found::Steady(steady) => record_repeating(plan, steady, folder, watch)?,
+        Found::Not(reason) => (record(plan, folder, false, watch)?, serde_json::json!({ "reason": reason })),
+    };
+    write_json(&folder.join(STEADY), &steady)?;
+    Ok(counters)
+}
+
+fn record_repeating(
+    plan: &Plan,
+    steady: &Steady,
+    folder: &Path,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<(RunCounters, serde_json::Value), SimError> {
+    let shorter = steady.shortened(plan);
+    let observations = Writer::create(&folder.join(OBSERVATIONS), &legend(plan))?;
+    let (mut observations, found) = Simulation::new(&shorter)?.run_repeating(steady, observations, watch)?;
+    let note = match &found.repeats {
+        Some(repeats) => {
+            observations.note_repeats(repeats)?;
+            serde_json::json!({
+                "steady_from_ns": repeats.steady_from_ns,
+                "period_ns": repeats.period_ns,
+                "repeated": repeats.times,
+                "simulated_ns": plan.duration_ns.saturating_sub(steady.skipped_ns().unsigned_abs()),
+            })
+        }
+        None => serde_json::json!({ "reason": "it was interrupted" }),
+    };
+    observations.finish()?;
+    write_json(&folder.join(COUNTERS), &found.counters)?;
+    Ok((found.counters, note))
+}
+
+fn write_json(path: &Path, what: &impl serde::Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(what)?;
+    text.push(b'\n');
+    File::create(path)?.write_all(&text)
+}
+
+/// Runs a plan into an existing folder, each frame of it. The files can be read also after an interruption.
+///
+/// # Errors
+/// The plan cannot be run, or a file cannot be written.
 pub fn record(
     plan: &Plan,
     folder: &Path,
@@ -62,9 +121,7 @@ pub fn record(
         observations.finish()?;
         counters
     };
-    let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
-    text.push(b'\n');
-    File::create(folder.join(COUNTERS))?.write_all(&text)?;
+    write_json(&folder.join(COUNTERS), &counters)?;
     Ok(counters)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::random::Draws;
 use crate::talkers::trace::Trace;
+use tsn_bridge::StateTaker;
 use tsn_plan::{Pattern, Plan, Size, Stream, TokenBucket, duration};
 use tsn_units::{Duration, Instant, Local};
 
@@ -145,6 +146,22 @@ impl Talker {
     /// The sequence number of the next frame.
     pub fn number(&self) -> u64 {
         self.seq
+    }
+
+    /// Adds what the talker does next, if it is periodic or saturating and nothing of it is drawn; of other talkers the
+    /// state is never compared.
+    pub fn put_state(&self, state: &mut StateTaker) {
+        if let ReleasePattern::Periodic { next, .. } = &self.pattern {
+            state.put_future(*next);
+        }
+        if let ReleasePattern::Saturating { start, .. } = &self.pattern {
+            state.put_future(*start);
+        }
+        match &self.segmenter {
+            Segmenter::Frame { .. } => {}
+            Segmenter::Units { rest, .. } => state.put(rest.map_or(-1, i64::from)),
+            Segmenter::List { next, .. } => state.put_length(*next),
+        }
     }
 
     /// Whether the current data unit is not yet sent in full.

@@ -29,5 +29,6 @@ mod preemption;
 mod ptp;
 mod rates;
 mod redundancy;
+mod steady;
 mod talkers;
 mod timed;

@@ -73,11 +73,16 @@ impl Calendar {
         }
     }
 
+    /// The pending events, in any order.
+    pub fn iter(&self) -> impl Iterator<Item = &Event> {
+        self.heap.iter().chain(self.buckets.iter().flat_map(|buckets| buckets.iter()))
+    }
+
     /// Number of frames among the events.
     pub fn frames(&self) -> u64 {
-        let pending = self.heap.iter().chain(self.buckets.iter().flat_map(|buckets| buckets.iter()));
-        pending.filter(|event| matches!(event.kind(), EventKind::Arrive(_) | EventKind::Ingress(_))).count()
-            as u64
+        self.iter()
+            .filter(|event| matches!(event.kind(), EventKind::Arrive(_) | EventKind::Ingress(_)))
+            .count() as u64
     }
 
     /// Adds one more event to the heap, and goes to buckets if there are too many.

@@ -49,6 +49,48 @@ pub struct RunCounters {
     pub policing: Vec<PolicingCounters>,
 }
 
+impl RunCounters {
+    /// Adds what one period counts, so many times: the difference of counters at its begin and its end. Greatest values
+    /// stay, as they are the same in each period.
+    pub(crate) fn extrapolate(&mut self, (before, after): (&Self, &Self), times: u64) {
+        let (before, after) = (before.clone().numbers(), after.clone().numbers());
+        let mut place = 0;
+        self.each(&mut |number| {
+            *number += (after[place] - before[place]) * times;
+            place += 1;
+        });
+    }
+
+    fn numbers(mut self) -> Vec<u64> {
+        let mut found = Vec::new();
+        self.each(&mut |number| found.push(*number));
+        found
+    }
+
+    /// Calls `act` with each counter of a Plan without faults, clocks and queueing disciplines.
+    fn each(&mut self, act: &mut impl FnMut(&mut u64)) {
+        for number in [&mut self.simulated_ns, &mut self.events, &mut self.frame_hops] {
+            act(number);
+        }
+        act(&mut self.in_network_at_end);
+        for port in &mut self.ports {
+            act(&mut port.dropped_faults);
+            port.classes.iter_mut().for_each(|class| class.each(act));
+        }
+        self.streams.iter_mut().for_each(|stream| stream.each(act));
+        self.recoveries.iter_mut().for_each(|recovery| recovery.each(act));
+        for buffer in &mut self.buffers {
+            for number in [&mut buffer.most_octets, &mut buffer.dropped_frames, &mut buffer.dropped_octets] {
+                act(number);
+            }
+        }
+        for policing in &mut self.policing {
+            policing.filters.iter_mut().for_each(|filter| filter.each(act));
+            policing.groups.iter_mut().for_each(|group| act(&mut group.discarded_frames));
+        }
+    }
+}
+
 /// The greatest difference of any two clocks from the first release on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClockCounters {
@@ -107,6 +149,14 @@ pub struct RecoveryCounters {
 }
 
 impl RecoveryCounters {
+    fn each(&mut self, act: &mut impl FnMut(&mut u64)) {
+        let Self { passed, discarded, rogue, individual, out_of_order, lost, resets, latent_errors, .. } =
+            self;
+        for number in [passed, discarded, rogue, individual, out_of_order, lost, resets, latent_errors] {
+            act(number);
+        }
+    }
+
     pub(crate) fn new(stream: &str, node: &str, counters: tsn_bridge::frer::RecoveryCounters) -> Self {
         let tsn_bridge::frer::RecoveryCounters { passed, discarded, rogue, individual, .. } = counters;
         let tsn_bridge::frer::RecoveryCounters { out_of_order, lost, resets, latent_errors, .. } = counters;
@@ -262,6 +312,23 @@ pub struct ClassCounters {
 }
 
 impl ClassCounters {
+    fn each(&mut self, act: &mut impl FnMut(&mut u64)) {
+        let Self { enqueued_frames, enqueued_octets, dropped_frames, dropped_octets, .. } = self;
+        for number in [enqueued_frames, enqueued_octets, dropped_frames, dropped_octets] {
+            act(number);
+        }
+        let Self { over_max_sdu_frames, delay_exceeded_frames, transmission_overruns, late_frames, .. } =
+            self;
+        for number in [over_max_sdu_frames, delay_exceeded_frames, transmission_overruns, late_frames] {
+            act(number);
+        }
+        for number in
+            [&mut self.sent_frames, &mut self.sent_octets, &mut self.most_frames, &mut self.most_octets]
+        {
+            act(number);
+        }
+    }
+
     pub(crate) fn new(class: usize, counters: &Counters) -> Self {
         let Counters { enqueued_frames, enqueued_octets, dropped_frames, dropped_octets, .. } = *counters;
         let Counters { over_max_sdu_frames, delay_exceeded_frames, transmission_overruns, .. } = *counters;
@@ -311,4 +378,18 @@ pub struct StreamCounters {
     pub in_network_at_end: u64,
     /// Frames that reached each listener.
     pub delivered: BTreeMap<String, u64>,
+}
+
+impl StreamCounters {
+    fn each(&mut self, act: &mut impl FnMut(&mut u64)) {
+        let Self { released, replicated, dropped_at_talker, dropped_in_network, .. } = self;
+        for number in [released, replicated, dropped_at_talker, dropped_in_network] {
+            act(number);
+        }
+        let Self { lost_to_faults, eliminated, filtered, in_network_at_end, .. } = self;
+        for number in [lost_to_faults, eliminated, filtered, in_network_at_end] {
+            act(number);
+        }
+        self.delivered.values_mut().for_each(act);
+    }
 }

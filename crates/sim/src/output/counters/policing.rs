@@ -48,6 +48,19 @@ pub struct GroupCounters {
     pub discarded_frames: u64,
 }
 
+impl FilterCounters {
+    pub(super) fn each(&mut self, act: &mut impl FnMut(&mut u64)) {
+        let Self { matching_frames, passing_sdu, not_passing_sdu, passing_frames, .. } = self;
+        for number in [matching_frames, passing_sdu, not_passing_sdu, passing_frames] {
+            act(number);
+        }
+        let Self { not_passing_frames, yellow_frames, red_frames, .. } = self;
+        for number in [not_passing_frames, yellow_frames, red_frames] {
+            act(number);
+        }
+    }
+}
+
 impl PolicingCounters {
     pub(crate) fn new(plan: &Plan, policing: &Policing, table: &Psfp) -> Self {
         let filter = |(filter, counted): (&tsn_plan::StreamFilter, &tsn_bridge::psfp::FilterCounters)| {
