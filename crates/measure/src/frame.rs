@@ -72,6 +72,12 @@ impl Frame {
         self.flags.has(FrameFlags::SEND_STAMP).then_some(self.send_ns)
     }
 
+    /// This frame so many ns later.
+    pub(crate) fn later(&self, ns: i64) -> Self {
+        let later = |at: i64| at.saturating_add(ns);
+        Self { send_ns: later(self.send_ns), tx_ns: later(self.tx_ns), rx_ns: later(self.rx_ns), ..*self }
+    }
+
     /// Records that an earlier frame has this number, too.
     pub(crate) fn cover(&mut self) {
         self.flags.set(FrameFlags::COVERED);

@@ -39,6 +39,20 @@ pub(crate) struct PathName<'a> {
     pub(crate) listener: &'a str,
 }
 
+/// The key of the file's metadata with the rows that stand for many more.
+const REPEATS_KEY: &str = "tsnbench.repeats";
+
+/// Rows that stand for many more: those of one period of a network that repeats.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct FrameRepeats {
+    /// The period, ns.
+    pub(crate) period_ns: i64,
+    /// How often the rows come again, each time a period later.
+    pub(crate) times: u64,
+    /// By path: the number of the first frame of the period, and frames in it.
+    pub(crate) paths: Vec<(u64, u64)>,
+}
+
 /// A column in which some rows have no value.
 #[derive(Default)]
 struct NullableColumn {
@@ -119,6 +133,13 @@ impl FrameTable {
             self.failure = self.file.finish().err();
         }
         self.failure.map_or(Ok(()), |error| Err(failed(self.path, error)))
+    }
+
+    /// Notes which rows stand for many more.
+    pub(crate) fn note_repeats(&mut self, repeats: &FrameRepeats) {
+        if let Ok(text) = serde_json::to_string(repeats) {
+            self.file.append_key_value_metadata(KeyValue::new(REPEATS_KEY.to_owned(), text));
+        }
     }
 
     fn flush(&mut self) -> Result<(), ParquetError> {

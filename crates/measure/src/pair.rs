@@ -158,6 +158,13 @@ impl Path {
         delay
     }
 
+    /// Makes an ended path of a run that repeats that of a longer run: adds so many times what `next` has more, the path
+    /// in the run with one period more.
+    pub(crate) fn extrapolate(&mut self, next: &Self, times: u64) {
+        self.base += next.base.saturating_sub(self.base).saturating_mul(times);
+        self.statistics.extrapolate(&next.statistics, times);
+    }
+
     /// The number behind the last one that a tap observed, once the path has ended.
     pub fn next(&self) -> u64 {
         self.base

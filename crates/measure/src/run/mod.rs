@@ -1,6 +1,7 @@
 //! A run folder to measures: the Plan contains the intended times, the observations contain the observed ones.
 
 mod counters;
+mod repeated;
 mod tap_path;
 mod uncertain;
 
@@ -13,12 +14,13 @@ use crate::stamps::Stamps;
 use crate::statistics::path_statistics::PathOptions;
 use crate::summarise::{self, PathInfo};
 use counters::Counters;
+use repeated::Shorter;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::Path as FilePath;
 use tap_path::Role;
 use tsn_capture::file::{open_regular, read_regular};
-use tsn_observation::parquet::Reader;
+use tsn_observation::parquet::{Reader, read_all};
 use tsn_observation::{ELIMINATED, Legend, Sighting};
 use tsn_plan::{Pattern, Plan, Size, Stage, Stream};
 use uncertain::Uncertain;
@@ -75,21 +77,34 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
     let plan = Plan::read(&text).map_err(|error| Error::Plan { path: plan_file, error })?;
     let observations = folder.join(OBSERVATIONS);
     let failed = |error| Error::Observations { path: observations.clone(), error };
-    let mut reader =
-        Reader::new(open_regular(&observations).map_err(|error| failed(error.into()))?).map_err(failed)?;
+    let open =
+        || Reader::new(open_regular(&observations).map_err(|error| failed(error.into()))?).map_err(failed);
+    let mut reader = open()?;
     let mut paths = Paths::new(&plan, reader.legend(), options)?;
     let table = FrameTable::create(&folder.join(options.frames()), options.stamps.is_some())?;
     let ends = paths.all.iter().map(|(info, _)| info).zip(paths.talkers.iter().copied());
     let mut table = Uncertain::new(table, &plan, ends, options.stamps.as_ref(), options.from_ns);
-    let mut batch = Vec::new();
-    let mut rows = 0;
-    while reader.read(&mut batch).map_err(failed)? {
-        rows += batch.len() as u64;
-        for sighting in &batch {
-            paths.sight(sighting, &mut table);
+    let (mut paths, rows) = match Shorter::of(&reader, &paths, options) {
+        None => {
+            let rows = read_all(&mut reader, None, |one| paths.sight(one, &mut table)).map_err(failed)?;
+            (paths.finish(&mut table, None), rows)
         }
-    }
-    let mut paths = paths.finish(&mut table);
+        Some(shorter) => {
+            let mut later = shorter.later(&mut table);
+            let all = read_all(&mut reader, Some(shorter.times), |one| paths.sight(one, &mut later));
+            let rows = all.map_err(failed)?;
+            let mut paths = paths.finish(&mut later, Some((&shorter, shorter.times)));
+            table.table.note_repeats(&shorter.of_frames());
+            let mut longer = Paths::new(&plan, reader.legend(), options)?;
+            let all = read_all(&mut open()?, Some(shorter.times + 1), |one| longer.sight(one, &mut ()));
+            let more = all.map_err(failed)? - rows;
+            let longer = longer.finish(&mut (), Some((&shorter, shorter.times + 1)));
+            for ((_, path), (_, next)) in paths.iter_mut().zip(&longer) {
+                path.extrapolate(next, shorter.left());
+            }
+            (paths, rows + more * shorter.left())
+        }
+    };
     for ((info, _), found) in paths.iter_mut().zip(table.found()) {
         info.uncertainty = found;
     }
@@ -113,8 +128,9 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
 /// The path of every stream to every listener, and the role of each tap in each path.
 struct Paths {
     all: Vec<(PathInfo, Path)>,
-    /// By path, the node of its talker.
+    /// By path, the node of its talker, and the observations' number of its stream.
     talkers: Vec<u32>,
+    streams: Vec<usize>,
     /// By the observations' stream number: tap, path, and the tap's role in the path.
     roles: Vec<Vec<(u16, u32, Role)>>,
     /// The last timestamp of any frame: an interrupted run ends there.
@@ -134,6 +150,7 @@ impl Paths {
         let mut found = Self {
             all: Vec::new(),
             talkers: Vec::new(),
+            streams: Vec::new(),
             roles: vec![Vec::new(); legend.streams.len()],
             last_ns: None,
         };
@@ -189,6 +206,7 @@ impl Paths {
                 };
                 found.all.push((info, Path::from_zero(path_options)));
                 found.talkers.push(stream.talker);
+                found.streams.push(*number);
             }
         }
         Ok(found)
@@ -218,8 +236,12 @@ impl Paths {
         }
     }
 
-    fn finish(mut self, out: &mut impl FrameSink) -> Vec<(PathInfo, Path)> {
+    /// Ends all paths; `shorter`: those of a run that is shorter, with so many periods.
+    fn finish(mut self, out: &mut impl FrameSink, shorter: Option<(&Shorter, u64)>) -> Vec<(PathInfo, Path)> {
         for (_, path) in &mut self.all {
+            if let Some((shorter, times)) = shorter {
+                path.options.ends_ns = path.options.ends_ns.map(|ends| shorter.earlier(ends, times));
+            }
             path.options.ends_ns = path.options.ends_ns.min(self.last_ns);
             path.finish(out);
         }

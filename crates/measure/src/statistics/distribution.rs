@@ -73,6 +73,15 @@ impl Distribution {
         (self.min, self.max) = (first, last);
     }
 
+    /// Adds so many times what `next` has more: the same run with one period more. An extreme of a frame behind the
+    /// periods has a number that is greater by the frames of each.
+    pub(super) fn extrapolate(&mut self, next: &Self, times: u64) {
+        self.counts.extrapolate(&next.counts, times);
+        for (own, next) in [(&mut self.min, next.min), (&mut self.max, next.max)] {
+            extrapolate_number(own, next, times);
+        }
+    }
+
     /// The samples' distances from `centre`. The largest keeps its frame; the smallest may be of many frames, so it
     /// has none.
     #[must_use]
@@ -146,6 +155,15 @@ impl Distribution {
     pub fn quantile(&self, share: u64, of: u64) -> Option<i64> {
         let count = self.counts.total();
         (count > 0).then(|| nearest_rank(&self.counts.ascending(), count, share, of))
+    }
+}
+
+/// Moves the number of an extreme as far as it moves from a run to the one with a period more, so many times.
+pub(super) fn extrapolate_number(own: &mut Option<Extreme>, next: Option<Extreme>, times: u64) {
+    if let (Some(own), Some(next)) = (own, next)
+        && let (Some(seq), Some(later)) = (&mut own.seq, next.seq)
+    {
+        *seq += later.saturating_sub(*seq).saturating_mul(times);
     }
 }
 

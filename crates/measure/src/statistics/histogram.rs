@@ -56,6 +56,16 @@ impl Histogram {
         }
     }
 
+    /// Adds what `next` has more, so many times.
+    pub(crate) fn extrapolate(&mut self, next: &Self, times: u64) {
+        let before = self.ascending();
+        for (value, count) in next.ascending() {
+            let own =
+                before.binary_search_by_key(&value, |(value, _)| *value).map_or(0, |place| before[place].1);
+            self.add_many(value, count.saturating_sub(own).saturating_mul(times));
+        }
+    }
+
     #[cold]
     fn carry_over(&mut self, value: i64) {
         self.carried_over.push((value, u64::from(u16::MAX)));

@@ -185,6 +185,39 @@ impl PathStatistics {
         self.silence = (silence > 0).then_some(silence);
     }
 
+    /// Makes these figures of a run that repeats those of a longer one: adds so many times what `next` has more, the
+    /// figures of the run with one period more. Every period adds the same to counts, sums and samples.
+    pub(crate) fn extrapolate(&mut self, next: &Self, times: u64) {
+        for (sum, next) in [
+            (&mut self.never_sent, next.never_sent),
+            (&mut self.sent, next.sent),
+            (&mut self.received, next.received),
+            (&mut self.lost, next.lost),
+            (&mut self.late, next.late),
+            (&mut self.duplicate, next.duplicate),
+            (&mut self.duplicate_tx, next.duplicate_tx),
+            (&mut self.reordered, next.reordered),
+            (&mut self.unmatched_rx, next.unmatched_rx),
+            (&mut self.missing_timestamp, next.missing_timestamp),
+            (&mut self.restarts, next.restarts),
+        ] {
+            *sum += next.saturating_sub(*sum).saturating_mul(times);
+        }
+        self.lost_after.resize(self.lost_after.len().max(next.lost_after.len()), 0);
+        for (sum, next) in self.lost_after.iter_mut().zip(&next.lost_after) {
+            *sum += next.saturating_sub(*sum).saturating_mul(times);
+        }
+        self.delay.extrapolate(&next.delay, times);
+        self.steps.extrapolate(&next.steps, times);
+        self.departures.extrapolate(&next.departures, times);
+        self.arrivals.extrapolate(&next.arrivals, times);
+        self.age.extrapolate(&next.age, times);
+        self.send_to_tx.extrapolate(&next.send_to_tx, times);
+        self.release_delay.extrapolate(&next.release_delay, times);
+        self.sent_rate.extrapolate(&next.sent_rate, times);
+        self.received_rate.extrapolate(&next.received_rate, times);
+    }
+
     /// Adds another path's counts and samples.
     pub fn merge(&mut self, other: &Self) {
         for (sum, part) in [

@@ -1,6 +1,6 @@
 //! Steps from one frame's delay to the next frame's, with their signs and without.
 
-use super::distribution::{Distribution, Extreme};
+use super::distribution::{Distribution, Extreme, extrapolate_number};
 
 /// The steps of delay of one path. The magnitudes are counted from the signed steps, so that a step is counted once.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,13 @@ impl Steps {
     #[must_use]
     pub fn magnitudes(&self) -> Distribution {
         self.signed.magnitudes(self.smallest, self.largest)
+    }
+
+    /// Adds so many times what `next` has more: the same run with one period more.
+    pub(super) fn extrapolate(&mut self, next: &Self, times: u64) {
+        self.signed.extrapolate(&next.signed, times);
+        extrapolate_number(&mut self.smallest, next.smallest, times);
+        extrapolate_number(&mut self.largest, next.largest, times);
     }
 
     /// Adds the steps of another path.

@@ -30,6 +30,14 @@ impl Throughput {
         Some((self.octets - u64::from(octets)) as f64 * 8e9 / span as f64)
     }
 
+    /// Adds so many times what `next` has more: the same run with one period more.
+    pub(crate) fn extrapolate(&mut self, next: &Self, times: u64) {
+        self.octets += next.octets.saturating_sub(self.octets).saturating_mul(times);
+        let later = next.last_ns.saturating_sub(self.last_ns);
+        self.last_ns =
+            self.last_ns.saturating_add(later.saturating_mul(i64::try_from(times).unwrap_or(i64::MAX)));
+    }
+
     /// Adds the frames at another tap.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.octets += other.octets;
