@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tsn_plan::{Gates, Plan};
 use tsn_sim::{
-    GateCounters, Progress, SimError,
-    record::{record, record_passages},
+    GateCounters, Progress, SimError, expected_frame_hops,
+    record::{record, record_passages, record_steady},
 };
 
 /// Interval at which Python gets the progress and checks for signals.
@@ -17,18 +17,25 @@ const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs a plan and writes observations, counters and captures into an existing folder; returns the counters as JSON.
 ///
+/// With `whole_below`, a run of at least so many frames over links is searched for a repetition: one period then stands
+/// for many, `steady.json` says so, and rows of the observations repeat. A run with captures is never.
+///
 /// `on_progress` is called with simulated ns and frame-hops. An exception of `on_progress`, or Ctrl-C, ends the run:
 /// the files are completed with the observations so far, then the exception is raised.
 #[pyfunction]
-#[pyo3(signature = (plan_json, folder, pcap, on_progress=None))]
+#[pyo3(signature = (plan_json, folder, pcap, on_progress=None, whole_below=None))]
 fn simulate(
     py: Python<'_>,
     plan_json: &str,
     folder: PathBuf,
     pcap: bool,
     on_progress: Option<Py<PyAny>>,
+    whole_below: Option<u64>,
 ) -> PyResult<String> {
-    run(py, plan_json, on_progress, |plan, watch| record(plan, &folder, pcap, watch))
+    run(py, plan_json, on_progress, |plan, watch| match whole_below {
+        Some(least) if !pcap && expected_frame_hops(plan) >= least => record_steady(plan, &folder, watch),
+        _ => record(plan, &folder, pcap, watch),
+    })
 }
 
 /// Runs a plan once more and writes observations, passages and clock lines into an existing folder; returns the

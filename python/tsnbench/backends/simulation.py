@@ -36,6 +36,11 @@ class Simulation(Backend):
 
     name = "simulation"
 
+    def __init__(self, whole_below: int | None = None) -> None:
+        """``whole_below``: frames over links from which on a run is searched for a repetition, of which one
+        period is then simulated for all. By default each frame is simulated."""
+        self.whole_below = whole_below
+
     def prepare(self, plan: Plan, folder: Path) -> None:
         """Make the run folder, in state ``running``.
 
@@ -52,7 +57,7 @@ class Simulation(Backend):
                 text = (folder / file_names.PLAN).read_text(encoding="utf-8")
                 if pcap:
                     claim(folder, [f"captures/{name}" for name in _native.capture_names(text)])
-                _native.simulate(text, str(folder), pcap, progress)
+                _native.simulate(text, str(folder), pcap, progress, self.whole_below)
             except OSError as error:
                 raise (unwritable(folder, error) if error.errno else BackendError(str(error))) from error
             except ValueError as error:

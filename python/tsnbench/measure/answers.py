@@ -22,6 +22,7 @@ from tsnbench.plan.streams.software import receiving_ns
 from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.runs import Run, file_names
 from tsnbench.runs.measures import figures as figures_of
+from tsnbench.runs.tables import repeats
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def _time_outs(
 
 def _paths(run: Run, measures: Measures) -> list[list[_Path]]:
     """By stream, the frames at each of its listeners, from the table of frames."""
-    table = foreign.read_parquet(run.folder / file_names.FRAMES)
+    table = repeats.read(run.folder / file_names.FRAMES)
     document = run.plan.document
     frames: dict[int, list[tuple[int, int | None, int | None]]] = {}
     with foreign.table_errors(run.folder / file_names.FRAMES):

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench import foreign
 from tsnbench.libraries import polars as pl
 from tsnbench.measure.errors import MeasureError
 from tsnbench.quantities import micros
 from tsnbench.runs import Run, documents, file_names
+from tsnbench.runs.tables import repeats
 from tsnbench.sheet import plain_table
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
             f"{folder}: expected observations.parquet, found none\n"
             "hint: a run folder, or one of tsnbench send --into"
         )
-    legend, seen = documents.legend(path, LEGEND_KEY), foreign.read_parquet(path)
+    legend, seen = documents.legend(path, LEGEND_KEY), repeats.read(path)
     # If a tap observed a frame several times, only the first observation counts.
     seen = seen.filter(pl.col("t_ns").is_not_null()).sort("t_ns")
     seen = seen.unique(["tap", "stream", "seq"], keep="first")

@@ -20,6 +20,7 @@ from tsnbench.replay.clocks import NodeClock
 from tsnbench.runs import Run, file_names, room
 from tsnbench.runs.errors import writing
 from tsnbench.runs.manifest import State
+from tsnbench.runs.tables import repeats
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Progress
@@ -87,7 +88,7 @@ def recorded(run: Run, progress: Progress | None = None) -> Recording:
             raise BackendError(
                 f"{problem}\nhint: replay simulates below TMPDIR: name a larger disk"
             ) from error
-        _must_agree(run, foreign.read_parquet(folder / file_names.OBSERVATIONS))
+        _must_agree(run, repeats.read(folder / file_names.OBSERVATIONS))
         table = foreign.read_parquet(folder / "passages.parquet")
         pieces = foreign.read_parquet(folder / "fragments.parquet")
         expired = foreign.read_parquet(folder / "expired.parquet")
@@ -106,7 +107,7 @@ def _must_agree(run: Run, again: pl.DataFrame) -> None:
     """A run that was interrupted has the first sightings only."""
     file = run.folder / file_names.OBSERVATIONS
     try:
-        before = foreign.read_parquet(file)
+        before = repeats.read(file)
     except OSError:
         # The run says what is missing, and why.
         before = run.observations()

@@ -3,9 +3,14 @@ layout."""
 
 from __future__ import annotations
 
+import atexit
+import hashlib
+import shutil
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -31,6 +36,7 @@ from tsnbench.report.parts.ingress import policed
 from tsnbench.report.parts.planned import planned
 from tsnbench.runs import documents, file_names
 from tsnbench.runs.errors import FolderError
+from tsnbench.runs.tables import repeats
 
 if TYPE_CHECKING:
     from tsnbench.plan import types as plan_types
@@ -93,14 +99,15 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
                 replace(m, bound=bound_of(bounds, members, m)) for m in _told_apart(_groups(measures, flows))
             ),
             no_bounds=no_bounds,
+            steady=_steady(folder),
             planned=planned(plan),
             offset=measures.get("offset"),
             judged=tuple(_judged(row) for row in verdict.get("rows", ())),
             refuted=tuple(verdict.get("refuted", ())),
             counters=counters,
             faults=faults,
-            frames=_table(folder / file_names.FRAMES, FRAME_COLUMNS, absent),
-            observations=_table(folder / file_names.OBSERVATIONS, OBSERVATION_COLUMNS, absent),
+            frames=_drawn(_table(folder / file_names.FRAMES, FRAME_COLUMNS, absent)),
+            observations=_drawn(_table(folder / file_names.OBSERVATIONS, OBSERVATION_COLUMNS, absent)),
             clock_error=_clock_error(folder / file_names.CLOCK_ERROR, plan, absent),
             absent=tuple(absent),
             warnings=(
@@ -112,6 +119,14 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         Plan.read(folder / file_names.PLAN)  # If the file is no Plan, this error says why.
         raise FolderError(folder, f"a file of this run folder is damaged: {error!r}", _AGAIN) from error
+
+
+def _steady(folder: Path) -> str:
+    found = repeats.steady(folder)
+    if found is None:
+        return ""
+    drawn = "; figures of single frames show the first part of the run" if "repeated" in found else ""
+    return repeats.told(found) + drawn
 
 
 def _of_counters(path: Path, plan: plan_types.PlanDocument) -> tuple[foreign.Json, Counted | None, Any]:
@@ -181,6 +196,21 @@ def _table(path: Path, columns: set[str], absent: list[str]) -> Path | None:
     if problem:
         absent.append(f"{path.name}: {problem}; {FILES.get(path.name, FILES_OF_CLOCKS)}")
         return None
+    return path
+
+
+def _drawn(table: Path | None) -> Path | None:
+    """The table to draw: of a run that repeats, its first part, in a folder that goes with the process."""
+    if table is None:
+        return None
+    name = hashlib.sha256(str(table.parent.absolute()).encode()).hexdigest()[:16]
+    return repeats.first_part(table, _scratch() / name)
+
+
+@cache
+def _scratch() -> Path:
+    path = Path(tempfile.mkdtemp(prefix="tsnbench-report-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
 
 

@@ -189,6 +189,8 @@ class RunFacts:
     """The table of clock errors, if nodes have clocks of their own."""
     faults: tuple[FaultSpan, ...] = ()
     """The faults, in the Plan's order."""
+    steady: str = ""
+    """From when on the run repeats, in words; empty if that was not searched."""
     planned: Planned | None = None
     """The schedule, if streams are scheduled."""
     no_bounds: str = ""

@@ -25,6 +25,7 @@ _FIXED = {
     file_names.PLAN,
     file_names.COUNTERS,
     file_names.OBSERVATIONS,
+    file_names.STEADY,
     file_names.CLOCK_ERROR,
     file_names.STAMPS,
     file_names.BOUNDS,

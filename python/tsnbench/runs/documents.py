@@ -98,6 +98,10 @@ _SHAPES: dict[str, Shape] = {
         "ports": [{"port": TEXT, "dropped_faults": COUNT, "classes": [{"class": COUNT}]}],
         "streams": [{"name": TEXT, "dropped_at_talker": COUNT, "dropped_in_network": COUNT}],
     },
+    file_names.STEADY: {
+        **dict.fromkeys(("steady_from_ns?", "period_ns?", "repeated?", "simulated_ns?"), COUNT),
+        "reason?": TEXT,
+    },
     file_names.BOUNDS: {
         "plan?": TEXT,
         "version?": TEXT,

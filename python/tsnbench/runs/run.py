@@ -12,8 +12,9 @@ from tsnbench.libraries import polars as pl
 from tsnbench.plan.document import Plan
 from tsnbench.runs import documents, file_names, manifest
 from tsnbench.runs import folder as folders
-from tsnbench.runs.delay import DelaySeries
 from tsnbench.runs.errors import FolderError
+from tsnbench.runs.tables import repeats
+from tsnbench.runs.tables.delay import DelaySeries
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
@@ -114,7 +115,7 @@ class Run:
         """
         path = self._written(file_names.OBSERVATIONS)
         try:
-            table, legend = foreign.read_parquet(path), documents.legend(path, LEGEND_KEY)
+            table, legend = repeats.read(path), documents.legend(path, LEGEND_KEY)
         except OSError as error:
             raise self._unreadable(file_names.OBSERVATIONS, error) from error
 
@@ -189,7 +190,7 @@ class Run:
         paths = self.measures()["paths"]
         written = self._written(file_names.FRAMES)
         try:
-            table = foreign.read_parquet(written)
+            table = repeats.read(written)
             if lacking := [name for name in FRAME_COLUMNS if name not in table.columns]:
                 raise FolderError(self.folder, f"its frames.parquet has no column {', '.join(lacking)}")
             with foreign.table_errors(written):

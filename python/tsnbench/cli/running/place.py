@@ -13,6 +13,9 @@ from tsnbench.cli.console.output import Exit, fail, print_line, print_message, u
 from tsnbench.cli.parts import host_backend, inventory, netns, virtual_machine
 from tsnbench.plan.document import Plan
 
+WHOLE_BELOW = 1_000_000
+"""Frames over links below which a run is not searched for a repetition: they take under a second."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -23,6 +26,8 @@ class Place:
     hosts: Path | None
     machines: list[str]
     """``NODE=MACHINE``"""
+    exact: bool = True
+    """Whether every frame is simulated, also of a run that repeats."""
 
     def backend(self) -> Backend:
         """The backend; options that do not fit end the command."""
@@ -38,7 +43,7 @@ class Place:
             fail(Exit.INPUT_WRONG, f"--on: expected simulation, vm, netns or hosts, found {self.on}")
         if self.dilate != 1:
             fail(Exit.INPUT_WRONG, "--dilate: only for --on vm, netns and hosts")
-        return Simulation()
+        return Simulation(None if self.exact else WHOLE_BELOW)
 
     def _hosts(self) -> Backend:
         if self.hosts is None:

@@ -92,6 +92,7 @@ def run(
     force: Force = False,
     keep_runs: KeepRuns = False,
     everything: Everything = False,
+    exact: Annotated[bool, flag("--exact", "Simulate every frame, also of a run that repeats.")] = False,
     quiet: Annotated[bool, flag("--quiet -q", "Print only the last line: the verdict.")] = False,
     as_json: Annotated[bool, json_of("The verdicts")] = False,
     progress: How = "bar",
@@ -103,7 +104,7 @@ def run(
     if until_closed:
         end_with_input()
     kinds = figure_kinds(figures, Path())
-    where = Place(on, dilate, hosts, place or [])
+    where = Place(on, dilate, hosts, place or [], exact)
     backend = where.backend()
     options = Options(
         pcap=pcap, force=force, figures=kinds, report=report, replace=into is None, summary=summary

@@ -18,6 +18,7 @@ from tsnbench.measure import (
     verdict_rows,
     verdict_table,
 )
+from tsnbench.runs.tables import repeats
 
 
 def tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool) -> None:
@@ -80,6 +81,8 @@ def print_places(outcomes: Sequence[Outcome], into: Path, page: Path | None) -> 
     """
     told = [one.run.manifest.get("host") or {} for one in outcomes]
     notes = [str(note) for one in told for key in ("warnings", "notes") for note in one.get(key) or ()]
+    found = [repeats.steady(one.run.folder) for one in outcomes]
+    notes += [repeats.told(one) for one in found if one is not None]
     for note in dict.fromkeys(notes + _of_clocks(outcomes)):
         print_message(f"note: {note}")
     print_message(f"run folder: {into}")

@@ -25,6 +25,7 @@ def provenance(run: RunFacts) -> list[tuple[str, str]]:
         ("Plan hash", plan.get("hash")),
         ("Seed", plan["seed"]),
         ("Duration", f"talkers send for {span(plan['duration_ns'])}"),
+        ("Repetition", run.steady),
         ("State", run.state),
         ("Backend", manifest.get("backend")),
         *[(f"Version of {key}", value) for key, value in _mapping(manifest.get("versions")).items()],

@@ -1,0 +1,1 @@
+"""Tables of a run: one row per frame, or per sighting."""
