@@ -78,7 +78,7 @@ fn stream_obstacle(stream: &Stream) -> Option<String> {
     let what = match &stream.pattern {
         _ if stream.answers.is_some() => "answers another stream",
         Pattern::Periodic { jitter_ns: 1.., .. } => "has random jitter",
-        Pattern::Periodic { .. } | Pattern::Saturating { .. } => match &stream.size {
+        Pattern::Periodic { .. } => match &stream.size {
             Size::Units { octets, .. } if octets.len() > 1 => "has random sizes",
             _ if !stream.flood.is_empty() => "is flooded",
             _ if stream.redundancy.as_ref().is_some_and(|own| !own.active.is_empty()) => "has a standby path",
@@ -86,6 +86,7 @@ fn stream_obstacle(stream: &Stream) -> Option<String> {
             _ => return None,
         },
         Pattern::Poisson { .. } => "has random gaps",
+        Pattern::Saturating { .. } => "saturates its port",
         Pattern::Trace { .. } => "follows a recording",
         Pattern::TokenBucket { .. } => "follows a token bucket",
     };

@@ -18,7 +18,6 @@ impl Simulation<'_> {
         for talker in &self.talkers {
             talker.put_state(&mut state);
         }
-        self.sources.put_state(&mut state);
         for port in &self.ports {
             if !port.put_state(&mut state, &mut |frame, state| self.put_frame(*frame, state)) {
                 return Err("a port has parts whose state cannot be compared");

@@ -4,7 +4,7 @@ use crate::ids::{HopId, PortId, StreamId};
 use crate::kernel::event::Frame;
 use crate::network::tables::Network;
 use crate::talkers::talker::Talker;
-use tsn_bridge::{EgressPort, StateTaker};
+use tsn_bridge::EgressPort;
 use tsn_units::{Instant, Local, Octets};
 
 /// One saturating talker.
@@ -65,15 +65,6 @@ impl Sources {
             source.started = true;
         }
         port
-    }
-
-    /// Adds whose turn it is, and what each talker has in its queue.
-    pub fn put_state(&self, state: &mut StateTaker) {
-        self.turn.iter().for_each(|turn| state.put_length(*turn));
-        for source in self.at.iter().flatten() {
-            state.put(source.queued);
-            state.put(u8::from(source.started));
-        }
     }
 
     /// A frame has left a queue of `port`; returns whether there are talkers to refill it.

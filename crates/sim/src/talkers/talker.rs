@@ -148,14 +148,11 @@ impl Talker {
         self.seq
     }
 
-    /// Adds what the talker does next, if it is periodic or saturating and nothing of it is drawn; of other talkers the
+    /// Adds what the talker does next, if it is periodic and nothing of it is drawn; of other talkers the
     /// state is never compared.
     pub fn put_state(&self, state: &mut StateTaker) {
         if let ReleasePattern::Periodic { next, .. } = &self.pattern {
             state.put_future(*next);
-        }
-        if let ReleasePattern::Saturating { start, .. } = &self.pattern {
-            state.put_future(*start);
         }
         match &self.segmenter {
             Segmenter::Frame { .. } => {}

@@ -73,20 +73,6 @@ fn strict_priority_shapers_and_gates_repeat() {
 }
 
 #[test]
-fn saturating_talkers_repeat_with_what_they_stand_beside() {
-    let mut net = line(60_000_000);
-    let (nodes, gigabit) = ([0, 1, 2, 3], 1_000_000_000);
-    net.stream("full", &nodes[2..], 0, Pattern::Saturating { backlog: 3 }, frame(1_480));
-    net.stream("fuller", &nodes[2..], 0, Pattern::Saturating { backlog: 2 }, frame(1_230));
-    for port in &mut net.plan.ports {
-        port.classes[2].cbs = Some(cbs(200_000_000, gigabit, 20_000, -20_000));
-        port.gates = gates(0, &[(0xff, 150_000), (0x40, 100_000)]);
-    }
-    let repeated = compared(&net.plan);
-    assert!(repeated.as_ref().is_ok_and(|times| *times > 5), "{repeated:?}");
-}
-
-#[test]
 fn a_full_queue_loses_the_same_frames_in_each_period() {
     let (mut net, nodes) = Net::row(30_000_000, 3);
     for number in 0..4 {
