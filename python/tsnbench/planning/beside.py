@@ -68,6 +68,7 @@ def is_separable(draft: Draft, document: PlanDocument) -> bool:
         document.keys() <= _DOCUMENT
         and draft.scenario.measure_from != SETTLED
         and schedule == usual
+        and not any(node.device for node in draft.scenario.network.nodes.values())
         and all(node.keys() <= _NODE for node in document["nodes"])
         and all(
             port.keys() <= _PORT and all(one.keys() <= _CLASS for one in port["classes"])

@@ -33,6 +33,7 @@ from tsnbench.planning.streams.replay import replay_flows
 from tsnbench.planning.streams.sizes import size_flows
 from tsnbench.planning.streams.survival import name_failures
 from tsnbench.planning.topology.addressing import address_flows, address_nodes, name_flows
+from tsnbench.planning.topology.devices import fit_devices
 from tsnbench.planning.topology.faults import place_faults, place_wrong_schedules
 from tsnbench.planning.topology.hosts import set_hosts
 from tsnbench.planning.topology.ports import name_ports, shape_ports
@@ -113,6 +114,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     set_express,
     reserve,
     set_hosts,
+    fit_devices,
     place_taps,
 )
 

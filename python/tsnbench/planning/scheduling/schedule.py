@@ -24,6 +24,7 @@ from tsnbench.planning.scheduling.member_streams import by_route_entry, expanded
 from tsnbench.planning.scheduling.queues import give_queue, queues_of
 from tsnbench.planning.scheduling.spare_windows import with_spare_windows
 from tsnbench.planning.scheduling.written_gates import refuse, unfit, with_written_gates, written_gates
+from tsnbench.planning.topology.devices import device_of, limited, long_enough
 from tsnbench.planning.topology.ptp import ports_with_messages
 from tsnbench.planning.topology.stages import check_scheduled
 from tsnbench.quantities import time
@@ -171,9 +172,15 @@ def _names(draft: Draft, flows: Sequence[Flow]) -> dict[str, list[str]]:
     """The names of a problem's streams, links and nodes, by index."""
     return {
         "stream": [flow.name for flow in flows],
-        "link": [port.name for port in draft.ports],
+        "link": [_link(draft, port) for port in draft.ports],
         "node": [node.name for node in draft.nodes],
     }
+
+
+def _link(draft: Draft, port: Port) -> str:
+    """A port, with the hardware whose limits count there."""
+    device = device_of(draft, port)
+    return port.name if device is None else f"{port.name} of {device.name}"
 
 
 def _hinders(draft: Draft, port: Port) -> bool:
@@ -230,12 +237,6 @@ def _check(draft: Draft, flow: Flow, hindered: Set[int]) -> None:
 def _problem(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> Problem:
     """The problem in the form of ``crates/schedule``: every port is a link."""
     own = draft.scenario.schedule
-    limits: Limits = {
-        "entries": own.most_entries,
-        "shortest_interval_ns": own.shortest_interval,
-        "granularity_ns": own.granularity,
-        "longest_cycle_ns": own.longest_cycle,
-    }
     return {
         "nodes": [
             {"processing_ps": node.processing_ns * 1_000, "forwards": node.forwards} for node in draft.nodes
@@ -248,12 +249,21 @@ def _problem(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> Problem:
                 "propagation_ps": port.propagation_ps,
                 "margin_ps": own.margin * 1_000,
                 "queues": len(queues),
-                "limits": limits,
+                "limits": _limits(limited(draft, port, own)),
             }
             for port in draft.ports
         ],
         "streams": _streams(draft, flows, queues),
         "granularity_ns": own.granularity,
+    }
+
+
+def _limits(own: model.Schedule) -> Limits:
+    return {
+        "entries": own.most_entries,
+        "shortest_interval_ns": own.shortest_interval,
+        "granularity_ns": own.granularity,
+        "longest_cycle_ns": own.longest_cycle,
     }
 
 
@@ -400,7 +410,7 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
     for number, own in sorted(classes.items()):
         # Written lists stay as they are.
         if draft.ports[number].shaper.gates is None:
-            _gates(draft.ports[number], own, by_link[number])
+            _gates(draft, draft.ports[number], own, by_link[number])
     _without_ptp(draft, classes)
     _without_interruptions(draft, classes)
     for flow in draft.flows:
@@ -468,7 +478,7 @@ def _without_interruptions(draft: Draft, classes: Mapping[int, Mapping[int, int]
             )
 
 
-def _gates(port: Port, classes: Mapping[int, int], found: GateColumns) -> None:
+def _gates(draft: Draft, port: Port, classes: Mapping[int, int], found: GateColumns) -> None:
     """``classes``: traffic class to queue."""
     rest = ((1 << port.classes) - 1) & ~sum(1 << traffic for traffic in classes)
     # A list has hundreds of entries and few different masks.
@@ -478,7 +488,8 @@ def _gates(port: Port, classes: Mapping[int, int], found: GateColumns) -> None:
         for queues, others in set(zip(found["queues"], found["others"], strict=True))
     }
     opens = map(masks.__getitem__, zip(found["queues"], found["others"], strict=True))
-    port.gates = Gates(found["base_ns"], tuple(zip(opens, found["intervals_ns"], strict=True)))
+    gates = Gates(found["base_ns"], tuple(zip(opens, found["intervals_ns"], strict=True)))
+    port.gates = long_enough(draft, port, gates)
 
 
 def _refused(draft: Draft, flows: list[Flow], reason: Reason, sentence: str, hints: Hints) -> None:

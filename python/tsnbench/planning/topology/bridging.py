@@ -33,17 +33,22 @@ def planned_node(draft: Draft, name: str, node: model.Node) -> Node:
             least, further = _measured(Path(spread.file))
         except recording.RecordingError as error:
             found = f"{Path(spread.file).name}, which {error}"
-            # A node is written among its kind, or alone: bridges: {dut: …}, or bridge dut: ….
-            alone = f"network.{node.kind} {name}"
-            among = f"network.{_PLURAL[node.kind]}.{name}"
-            is_alone = draft.scenario.where(alone) != draft.scenario.where("network")
-            path = f"{alone if is_alone else among}.processing"
+            path = key_of(draft.scenario, name, "processing")
             draft.problem(path, "a table of processing times", found)
     buffer: Buffer | None = None
     if node.buffer is not None:
         buffer = without_none({"octets": node.buffer.size, "alpha_permille": node.buffer.alpha})
     learning: Learning | None = None if node.learning is None else {"ageing_ns": node.learning}
     return Node(name, node.kind, least, node.cut_through, further, buffer, learning)
+
+
+def key_of(scenario: model.Scenario, name: str, key: str) -> str:
+    """The path of a node's key."""
+    # A node is written among its kind, or alone: bridges: {dut: …}, or bridge dut: ….
+    kind = scenario.network.nodes[name].kind
+    alone, among = f"network.{kind} {name}", f"network.{_PLURAL[kind]}.{name}"
+    is_alone = scenario.where(alone) != scenario.where("network")
+    return f"{alone if is_alone else among}.{key}"
 
 
 def _measured(path: Path) -> tuple[int, ListFurther]:

@@ -14,6 +14,7 @@ from math import gcd, lcm
 from tsnbench import quantities
 from tsnbench.plan.streams import ptp_traffic
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
+from tsnbench.planning.topology.devices import limited, long_enough, strictest
 from tsnbench.planning.topology.stages import check_scheduled
 from tsnbench.planning.windows.demand import wire
 from tsnbench.planning.windows.diagnosis import (
@@ -68,7 +69,7 @@ def plan_windows(draft: Draft) -> None:
 
 def _refuse(draft: Draft, tried: list[tuple[tuple[int, ...], list[Violation], Outcome]]) -> None:
     if not tried:
-        own = draft.scenario.windows
+        own = strictest(draft, draft.scenario.windows)
         draft.problem(
             "windows.cycle",
             f"a cycle of at most {quantities.time(own.longest_cycle)} that fits the periods",
@@ -197,7 +198,7 @@ def _in_time(draft: Draft, outcome: Outcome) -> bool:
 
 def _cycles(draft: Draft, demands: Demands) -> list[int]:
     """Candidates in ns, the longest first."""
-    own = draft.scenario.windows
+    own = strictest(draft, draft.scenario.windows)
     if own.cycle is not None:
         return [own.cycle]
     patterns = [draft.flows[number].stream.pattern for number in sorted(demands.inside)]
@@ -233,7 +234,7 @@ def _left(draft: Draft, outcome: Outcome) -> Fraction:
 
 
 def _open(draft: Draft, port: Port, windows: dict[int, Window], cycle_ns: int) -> None:
-    own = draft.scenario.windows
+    own = limited(draft, port, draft.scenario.windows)
     rest = ((1 << port.classes) - 1) & ~sum(1 << number for number in windows)
     guard = left_to_rest(draft, port, set(windows)) if own.guard_band else 0
     guard_ns = -(-guard // (own.granularity * 1_000)) * own.granularity
@@ -245,4 +246,4 @@ def _open(draft: Draft, port: Port, windows: dict[int, Window], cycle_ns: int) -
             f"{len(entries)} at {port.name}",
             "fewer classes with requirements there, or hardware that supports more",
         )
-    port.gates = Gates(base, entries)
+    port.gates = long_enough(draft, port, Gates(base, entries))

@@ -12,6 +12,7 @@ from typing import Literal
 
 from tsnbench.planning.draft import Draft, Flow
 from tsnbench.planning.routing.hops_before import end, longest, parents
+from tsnbench.planning.topology.devices import limited
 from tsnbench.planning.topology.stages import transmit_buffer
 from tsnbench.planning.windows.demand import Unit, Wire, gap_ps, lateness, processing, released, wire
 from tsnbench.planning.windows.merging import merged
@@ -203,7 +204,7 @@ def _any(draft: Draft, outcome: Outcome, flow: int, hop: int) -> list[Unit]:
 def _window(
     draft: Draft, outcome: Outcome, queue: Queue, every: list[Arrival], forwarding: Forwarding
 ) -> Window | None:
-    own = draft.scenario.windows
+    own = limited(draft, draft.ports[queue[0]], draft.scenario.windows)
     room = Room(
         cycle=outcome.cycle_ns * 1_000,
         tick=own.granularity * 1_000,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsnbench.scenario import model
+from tsnbench.scenario import catalogue, model
 from tsnbench.scenario.kinds.combinators import Fields
-from tsnbench.scenario.text.reading import Reading
+from tsnbench.scenario.part import Values
+from tsnbench.scenario.text.reading import Reading, meant
 
 
 def processing(reading: Reading, written: Any) -> tuple[int, model.ProcessingJitter | None]:
@@ -33,6 +34,25 @@ def processing(reading: Reading, written: Any) -> tuple[int, model.ProcessingJit
     return least, model.ProcessingJitter(up_to=most - least)
 
 
+def device(reading: Reading, node: Fields) -> model.Device | None:
+    """The node's hardware, from the catalogue."""
+    name = node.get("device")
+    if name is None:
+        return None
+    known = catalogue.devices()
+    if name not in known:
+        reading.problem(name.place, name.path, "the name of a device", name, meant(name, known))
+        return None
+    return known[name]
+
+
+def classes(device: model.Device) -> Values:
+    """The map from PCP to the classes of a device that has fewer than eight."""
+    table = catalogue.pcp_to_class().get(f"802.1Q/{device.classes}")
+    return {} if table is None or device.classes == MOST_CLASSES else {"classes": dict(enumerate(table))}
+
+
+MOST_CLASSES = 8
 AGEING = 300 * 10**9
 """IEEE 802.1Q-2022, table 8-6: the default of ``ageingTime``."""
 

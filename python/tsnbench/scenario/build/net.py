@@ -136,6 +136,7 @@ class Net:
         cut_through: int | None = None,
         buffer: Any = None,
         learning: int | None = None,
+        device: model.Device | None = None,
     ) -> None:
         if name == "all":
             hint = "in selectors of ports, all means every node"
@@ -153,6 +154,7 @@ class Net:
             processing_jitter=jitter,
             buffer=own,
             learning=learning,
+            device=device,
         )
         self.neighbours[name] = []
 

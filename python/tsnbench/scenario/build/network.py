@@ -76,12 +76,17 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
     cut_through = _cut_through(net, kind, read)
     time, memory = read.get("processing", 0), read.get("buffer")
     learning = bridging.learning(net.reading, kind, read)
-    net.add_node(str(name), kind, time, name.place, name.path, cut_through, memory, learning)
+    device = bridging.device(net.reading, read)
+    if device is not None and "processing" not in read and kind != "station":
+        time = device.processing or 0
+    net.add_node(str(name), kind, time, name.place, name.path, cut_through, memory, learning, device)
     queues: Values = {}
     if "queues" in read and (written := read["queues"].part(net)) is not BAD:
         queues = written.model_dump(exclude_unset=True)
     if "classes" in read:
         queues["classes"] = read["classes"]
+    elif "classes" not in queues and device is not None and device.classes:
+        queues |= bridging.classes(device)
     if queues:
         net.shapers.append((f"{name} -> *", model.Shaper(queues=model.Queues(**queues))))
 

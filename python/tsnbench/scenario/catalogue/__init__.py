@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tsnbench.scenario.catalogue.devices import devices
 from tsnbench.scenario.catalogue.hosts import HostProfile, host_profiles
 from tsnbench.scenario.catalogue.read import (
     GateList,
@@ -17,6 +18,7 @@ __all__ = [
     "GateList",
     "HostProfile",
     "SrClass",
+    "devices",
     "gate_lists",
     "host_profiles",
     "patterns",

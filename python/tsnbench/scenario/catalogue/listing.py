@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from tsnbench.scenario import model
+from tsnbench.scenario.catalogue.devices import devices
 from tsnbench.scenario.catalogue.hosts import host_profiles
 from tsnbench.scenario.catalogue.read import gate_lists, patterns, printed, sr_classes
 from tsnbench.scenario.kinds.by_pcp import pcp_to_class
@@ -34,6 +36,8 @@ def entries() -> Iterator[tuple[str, str]]:
         yield name, f"open PCPs {slots}; slot {DURATION.text(gates.slot_ns)}{guard}"
     for name, profile in host_profiles().items():
         yield name, f"software of a host: {profile.source}"
+    for name, device in devices().items():
+        yield name, f"hardware: {', '.join(_limits(device))}"
 
 
 def _words(fields: Fields) -> Iterator[str]:
@@ -50,6 +54,23 @@ def _words(fields: Fields) -> Iterator[str]:
         yield f"units of {mean} B, deviation {deviation} B"
     if fields.get("count", 1) > 1:
         yield f"{fields['count']} flows"
+
+
+def _limits(device: model.Device) -> Iterator[str]:
+    """What is known of a device, what is not, and its source."""
+    gates = device.gates
+    known = {
+        "traffic classes": device.classes,
+        "processing": device.processing and DURATION.text(device.processing),
+        "entries of a list": gates.most_entries or gates.most_entries_together,
+        "granularity": gates.granularity and DURATION.text(gates.granularity),
+        "shortest entry": gates.shortest_interval and DURATION.text(gates.shortest_interval),
+        "cycle from": gates.shortest_cycle and DURATION.text(gates.shortest_cycle),
+        "cycle up to": gates.longest_cycle and DURATION.text(gates.longest_cycle),
+    }
+    yield from (f"{name} {value}" for name, value in known.items() if value is not None)
+    yield f"not known: {', '.join(name for name, value in known.items() if value is None)}"
+    yield device.source
 
 
 def _mean(value: Any) -> str:

@@ -49,6 +49,13 @@ FORWARDING = Either(
 NODE_OPTIONS = Record(
     "a node's options",
     {
+        "device": Field(
+            Text("the name of a device"),
+            "its hardware: a name of the catalogue",
+            sample="nxp/sja1105",
+            clause="tsnbench",
+            since="0.1",
+        ),
         "processing": Field(PROCESSING, "from a frame's last bit in to its place in the egress queue"),
         "buffer": Field(BUFFER, "memory that frames share which wait at any port of this node"),
         "forwarding": Field(
