@@ -276,12 +276,18 @@ def octets(count: int) -> str:
     return f"{count} B"
 
 
-def _refuse_unnamable(path: str | os.PathLike[str]) -> None:
-    """Polars opens files by names in UTF-8 only."""
+def nameable(path: str | os.PathLike[str]) -> bool:
+    """Whether polars can open it by its name, which has to be UTF-8."""
     try:
         os.fspath(path).encode("utf-8")
     except UnicodeEncodeError:
-        raise UnusableFileError(path, "a path in UTF-8", "octets of another encoding") from None
+        return False
+    return True
+
+
+def _refuse_unnamable(path: str | os.PathLike[str]) -> None:
+    if not nameable(path):
+        raise UnusableFileError(path, "a path in UTF-8", "octets of another encoding")
 
 
 def _open(path: str | os.PathLike[str], most: int) -> int:

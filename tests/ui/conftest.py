@@ -31,6 +31,8 @@ network:
 streams:
   cam: {from: one, to: two, pcp: 5, payload: 100 B, period: 500 us}
 """
+LONG = SCENARIO.replace("duration: 5 ms", "duration: 20000 s").replace("500 us", "500 us, jitter: 1 us")
+"""A run that takes longer than any test. What is random does not repeat, so each frame is simulated."""
 SWEEP = SCENARIO.replace("name: two", "name: swept").replace(
     "period: 500 us}", "period: [500 us, 250 us], requires: {delay: 4 us}}"
 )

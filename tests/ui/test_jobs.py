@@ -16,9 +16,7 @@ import pytest
 
 from support.commands import tsnbench
 from tsnbench.ui.jobs import MOST_AT_ONCE, BusyError, Jobs
-from ui.conftest import SCENARIO, Server
-
-LONG = SCENARIO.replace("duration: 5 ms", "duration: 20000 s")
+from ui.conftest import LONG, SCENARIO, Server
 
 
 def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
@@ -222,9 +220,12 @@ def test_runs_end_with_the_server(folder: Path, how: signal.Signals) -> None:
         port, token = address.split(":")[2].split("/")[0], address.split("token=")[1]
         server = Server(folder, address, int(port), token)
         job = started(server, "a%20b.yaml")["job"]
-        until(lambda: under_way(server, job))
-        process.send_signal(how)
-        process.wait(20)
+        try:
+            until(lambda: under_way(server, job))
+            process.send_signal(how)
+            process.wait(20)
+        finally:
+            process.kill()
     run = folder / "runs/two"
     until(lambda: state(run) == "interrupted", 20)
     until(lambda: not [one for one in Path("/proc").glob("[0-9]*") if _in(one, folder)], 20)

@@ -187,7 +187,7 @@ def test_no_view_has_a_serious_finding_of_axe(
     page: Page, runs: list[str], scheme: Literal["light", "dark"]
 ) -> None:
     page.emulate_media(color_scheme=scheme)
-    page.get_by_role("button", name="two.yaml").click()
+    page.get_by_role("button", name="two.yaml", exact=True).click()
     expect(page.locator(".node").first).to_be_visible()
     page.get_by_role("button", name="station one").click()
     page.get_by_role("button", name="+ Link").click()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import os
 import shutil
 import tempfile
 from collections import Counter, defaultdict
@@ -203,8 +204,8 @@ def _drawn(table: Path | None) -> Path | None:
     """The table to draw: of a run that repeats, its first part, in a folder that goes with the process."""
     if table is None:
         return None
-    name = hashlib.sha256(str(table.parent.absolute()).encode()).hexdigest()[:16]
-    return repeats.first_part(table, _scratch() / name)
+    name = hashlib.sha256(os.fsencode(table.parent.absolute())).hexdigest()[:16]
+    return repeats.first_part(table, lambda: _scratch() / name)
 
 
 @cache

@@ -20,7 +20,7 @@ from tsnbench.runs import documents, file_names
 from tsnbench.runs.errors import FolderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 KEY = "tsnbench.repeats"
 MOST_ROWS = 50_000_000
@@ -72,8 +72,8 @@ def read(path: Path) -> pl.DataFrame:
         return table if note is None else _unrolled(path, table, note)
 
 
-def first_part(path: Path, into: Path) -> Path:
-    """The table itself; if rows of it repeat, a table in ``into`` of the first part of the run.
+def first_part(path: Path, into: Callable[[], Path]) -> Path:
+    """The table itself; if rows of it repeat, one of the first part of the run, in the folder of ``into``.
 
     Raises:
         FolderError: the note about rows that repeat is damaged.
@@ -85,17 +85,17 @@ def first_part(path: Path, into: Path) -> Path:
             return path
         parts = _parts(foreign.read_parquet(path), note)
         times = min(int(note["times"]), MOST_DRAWN // max(1, len(parts.period)))
-        into.mkdir(parents=True, exist_ok=True)
-        pl.concat([parts.before, parts.again(range(times + 1))]).write_parquet(into / path.name)
-        return into / path.name
+        (folder := into()).mkdir(parents=True, exist_ok=True)
+        pl.concat([parts.before, parts.again(range(times + 1))]).write_parquet(folder / path.name)
+        return folder / path.name
 
 
 @contextmanager
 def _note(path: Path) -> Iterator[foreign.Json | None]:
     """What the metadata of a table say about its rows."""
     foreign.regular(path)
-    with foreign.table_errors(path):
-        text = pl.read_parquet_metadata(os.fspath(path)).get(KEY)
+    with foreign.table_errors(path), path.open("rb") as file:
+        text = pl.read_parquet_metadata(os.fspath(path) if foreign.nameable(path) else file).get(KEY)
         try:
             yield None if text is None else json.loads(text)
         except (KeyError, TypeError, AttributeError) as error:
