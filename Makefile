@@ -55,8 +55,8 @@ run: $(VENV)/.built
 # guest or a lab one after the other and before all others, because their talkers have to be in time.
 CARGO_TEST := nice -n 19 cargo test --quiet --locked --workspace --exclude tsn-python
 PYTEST     := $(BIN)/python -m pytest
-# Files in memory. Two tests more than processors at a time, because some tests wait; so no threads within tables.
-PARALLEL   := TMPDIR=$$(sh .ci/memory) POLARS_MAX_THREADS=1 nice -n 10 $(PYTEST) -m "not kernel" --numprocesses $$(($$(nproc) + 2)) --dist worksteal
+# Files in memory. One test more than processors at a time, because some tests wait; so no threads within tables.
+PARALLEL   := TMPDIR=$$(sh .ci/memory) POLARS_MAX_THREADS=1 nice -n 10 $(PYTEST) -m "not kernel" --numprocesses $$(($$(nproc) + 1)) --dist worksteal
 KERNELS    := $(PYTEST) -m kernel --numprocesses 2 --dist loadgroup
 
 quick: $(VENV)/.built
