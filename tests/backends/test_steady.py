@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.commands import tsnbench
 from support.shipped import MS, variants
 from tsnbench import Run, Simulation, load
 from tsnbench.measure import measure_run
@@ -84,3 +85,18 @@ def test_shipped_scenarios_repeat(name: str, tmp_path: Path) -> None:
     assert found is not None
     assert "repeated" in found, found
     assert_alike(exact, repeated)
+
+
+def test_a_run_that_repeats_is_not_used_again_where_each_frame_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "line.yaml").write_text(LINE.format(duration="600 s", more=""))
+    words = ("run", "line.yaml", "--no-report")
+    assert "were not simulated" in tsnbench(*words, cwd=tmp_path).stderr
+    assert "is used again" in tsnbench(*words, cwd=tmp_path).stderr
+    named = tsnbench(*words, "--exact", "--into", "runs/line", cwd=tmp_path)
+    assert (named.returncode, "or without each frame" in named.stderr) == (2, True)
+    done = tsnbench(*words, "--exact", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "is used again" not in done.stderr
+    assert "were not simulated" not in done.stderr
+    # A run of every frame is as good as one that repeats.
+    assert "is used again" in tsnbench(*words, cwd=tmp_path).stderr

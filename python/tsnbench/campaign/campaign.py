@@ -23,6 +23,7 @@ from tsnbench.plan.indented import for_people
 from tsnbench.runs import Run, State, clearing, engine, file_names, lock, sweep
 from tsnbench.runs.errors import FolderError, writing
 from tsnbench.runs.manifest import note
+from tsnbench.runs.tables import repeats
 
 if TYPE_CHECKING:
     from tsnbench import report
@@ -276,6 +277,10 @@ def _finished(plan: Plan, into: Path, options: Options, on: Backend) -> Run | No
         return None
     if options.pcap and not (into / "captures").exists():
         return None
+    whole = isinstance(on, Simulation) and on.whole_below is None
+    if whole and "repeated" in (repeats.steady(into) or {}):
+        # Every frame is to be simulated, and there one period stands for many.
+        return None
     return run
 
 
@@ -303,7 +308,8 @@ def _refuse_other(plan: Plan, into: Path, options: Options, on: Backend, about: 
     if manifest["state"] != State.COMPLETE:
         return
     if not options.replace:
-        raise FolderError(into, "holds another run: of another plan, version or kernel", _AWAY)
+        how = ", or without each frame" if (into / file_names.STEADY).exists() else ""
+        raise FolderError(into, f"holds another run: of another plan, version or kernel{how}", _AWAY)
     if _file(manifest) and _file(manifest) != _file(about):
         raise FolderError(into, f"holds a run of another scenario file, {_file(manifest)}", _AWAY)
     where = [(manifest.get("backend"), manifest.get("dilate", 1)), (on.name, getattr(on, "dilate", 1))]
