@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     import ncclient.manager
     import ncclient.operations
     import ncclient.transport.errors
+    import ncclient.transport.session
     import numpy
     import openpyxl
     import optuna

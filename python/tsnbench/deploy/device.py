@@ -9,6 +9,7 @@ import base64
 import contextlib
 import logging
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,10 @@ ENDS = (b"]]>]]>", b"\n##\n")
 LONGEST_END = max(map(len, ENDS)) - 1
 CLOSE_S = 2
 """Time limit for a device to end the session."""
+TICK_S = 0.005
+"""How long the library listens before it looks whether something is to be sent."""
+GREETING_S = 0.1
+"""Between our hello and the first request: netconfd takes both for one if they arrive together."""
 LARGEST_FILE = 16 << 20
 """Octets of a private key, or of the keys of known hosts."""
 ROOTS = (
@@ -246,6 +251,8 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
     for library in ("ncclient", "paramiko"):
         # Without a handler, Python prints the library's own lines between ours.
         logging.getLogger(library).addHandler(logging.NullHandler())
+    # A message waits in the library until it has listened for this long: 0.1 s for each request as it comes.
+    ncclient.transport.session.TICK = TICK_S
     where = f"{node} ({host}:{port})"
     if access.key is not None:
         foreign.regular(access.key, LARGEST_FILE)
@@ -283,6 +290,7 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
     except Exception as error:
         # The NETCONF library does not convert exceptions of the SSH package.
         raise DeviceError(f"{where}: has no NETCONF: {error}") from None
+    time.sleep(GREETING_S)
     limit_replies(session._session)
     session.timeout = access.timeout_s
     session.raise_mode = ncclient.operations.RaiseMode.ERRORS
