@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import traffic
-from tsnbench.discover import ptp, running, wires
+from tsnbench.discover import by_netconf, ptp, running, wires
 from tsnbench.discover.ptp import PtpClock
+from tsnbench.discover.recorded import Heard
 from tsnbench.discover.running import RunningHost
 from tsnbench.discover.scenario import Found
 from tsnbench.discover.wires import Neighbour, Wires
@@ -42,19 +43,19 @@ def agents(inventory: Inventory, hosts: Collection[str]) -> list[Agent]:
     return [Agent(one.name, reach(one.ssh), program=program, folder=one.folder) for one in chosen]
 
 
-def ask(inventory: Inventory, hosts: Collection[str]) -> Mapping[str, Asked]:
-    """The running state of hosts by name, or why a host did not answer.
+def hear(inventory: Inventory, hosts: Collection[str]) -> dict[str, Heard]:
+    """What hosts answer, by name, or why a host did not answer.
 
     Raises:
         BackendError: the live program is missing on this machine.
     """
 
-    def one_host(agent: Agent) -> Asked:
+    def one_host(agent: Agent) -> Heard:
         try:
             ready = agent.open()
-            return running.read(agent.name, ready.kernel, agent.steps(running.steps())), ""
+            return Heard(ready.kernel, agent.steps(running.steps()))
         except BackendError as error:
-            return None, str(error).removeprefix(f"{agent.name}: ")
+            return Heard(why=str(error).removeprefix(f"{agent.name}: "))
         finally:
             agent.restore()
 
@@ -127,7 +128,19 @@ def discover(inventory: Inventory, probes: bool = True) -> Found:
     finally:
         run_all(chosen, Agent.restore)
     silent = {name: one.why for name, one in asked.items() if one.state is None}
-    notes = [f"{name}: {one.why}" for name, one in asked.items() if one.state is not None and one.why]
+    notes = []
+    for device in inventory.devices.values():
+        told = by_netconf.ask(device) if device.netconf else by_netconf.Answer(None, "it has no NETCONF")
+        if told.state is None:
+            silent[device.name] = "; ".join(told.why.splitlines())
+            continue
+        states[device.name] = told.state
+        ends = {End(device.name, port): own for port, own in device.ports.items() if own in told.state.ports}
+        ports |= ends
+        own_wires = [wire for wire in inventory.wires if any(end in ends for end in wire.ends)]
+        found.found += [wire for wire in own_wires if all(end in ports for end in wire.ends)]
+        notes.append(f"{device.name}: read by NETCONF; its wires are those of the lab, and were not checked")
+    notes += [f"{name}: {one.why}" for name, one in asked.items() if one.state is not None and one.why]
     notes += [f"{end}: no link" for end, one in ports.items() if not states[end.machine].ports[one].carrier]
     notes += [f"{wire}: in {Path(inventory.file).name}, and not found" for wire in _beside(inventory, found)]
     notes += _for_the_lab(inventory, ports)

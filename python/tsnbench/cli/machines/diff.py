@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
+from tsnbench.cli.console.new_file import write_new
 from tsnbench.cli.console.options import ScenarioFile, json_of, option, pairs_of, setting
-from tsnbench.cli.console.output import Exit, print_json, print_line, print_message, user_errors
-from tsnbench.discover.asking import Asked, ask
+from tsnbench.cli.console.output import Exit, fail, print_json, print_line, print_message, user_errors
+from tsnbench.discover import recorded
+from tsnbench.discover.asking import Asked, hear
 from tsnbench.discover.differences import Difference, differences
 from tsnbench.exports.scenario_text import one_line
 from tsnbench.hosts import load_inventory, map_plan
@@ -27,6 +29,12 @@ def diff(
     only: Annotated[list[str] | None, option("PARAMETER=VALUE", "Of a sweep, this run: hops=3.")] = None,
     place: Annotated[list[str] | None, setting("NODE=MACHINE", "The machine of a node.", "--map")] = None,
     dilate: Annotated[int, option("TIMES", "The hosts' time is slower by this factor.", min=1)] = 1,
+    record: Annotated[
+        Path | None, option("FILE", "Write what the hosts said into this new file, for --from.")
+    ] = None,
+    earlier: Annotated[
+        Path | None, option("FILE", "Ask no host: compare a state that --record wrote.", "--from")
+    ] = None,
     as_json: Annotated[bool, json_of("The differences")] = False,
 ) -> None:
     """Compare the running state of hosts with a Plan.
@@ -34,11 +42,18 @@ def diff(
     Each setting that differs is named, with the command that repairs it. Nothing is changed. Exit code 1 if a
     setting differs or is not known, 3 if no host answered.
     """
+    if record is not None and earlier is not None:
+        fail(Exit.INPUT_WRONG, "--record: not with --from, which asks no host")
     with user_errors():
         plan = dilated(make_plan(selected(load_variants(file), only or [])[0]).document, dilate)
         inventory = load_inventory(hosts)
         mapped = map_plan(inventory, plan, pairs_of("--map", "NODE=MACHINE", place or []))
-        asked = ask(inventory, [name for name in inventory.hosts if mapped.node(name) is not None])
+        names = [name for name in inventory.hosts if mapped.node(name) is not None]
+        heard = recorded.read(earlier) if earlier is not None else hear(inventory, names)
+        if record is not None:
+            write_new(record, recorded.text(heard), "hint: remove it, or choose another name")
+        nothing = recorded.Heard(why=f"{earlier} has no such host")
+        asked = {name: heard.get(name, nothing).state(name) for name in names}
         found = differences(plan, inventory, mapped, asked)
     if as_json:
         print_json("diff", {"differences": [asdict(one) for one in found]})
