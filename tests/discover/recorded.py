@@ -27,7 +27,8 @@ wires: [a.eth1 - s.eth1, s.eth2 - b.eth1]
 def texts(host: str) -> dict[str, str]:
     """The output of each command."""
     found: dict[str, str] = json.loads((SAID / f"{host}.json").read_text())
-    return found
+    # The guest had no network card.
+    return found | {"cards": ""}
 
 
 def state(host: str, outputs: dict[str, str]) -> RunningHost:

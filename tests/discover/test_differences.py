@@ -11,6 +11,7 @@ from tsnbench.discover import running
 from tsnbench.discover.running import Queue, RunningHost, RunningPort, Shaping
 from tsnbench.hosts.inventory import load_inventory
 from tsnbench.hosts.mapping import map_plan
+from tsnbench.hosts.state.tuning import Card, read_cards
 from tsnbench.scenario import load
 
 from .recorded import LAB, SAID, said, state, texts
@@ -57,6 +58,10 @@ def optioned(host, name, number, **new):
     return queued(host, name, number, Queue(replace(own, options=own.options | new)))
 
 
+def carded(card):
+    return at("a", "eth1", driver="e1000e", card=card)
+
+
 GATED = ("s", "eth2")
 CHANGED = {
     "RunningPort.up": (lambda: at("a", "eth1", up=False), "link"),
@@ -69,6 +74,7 @@ CHANGED = {
     "RunningPort.vlans": (lambda: at("s", "eth1", vlans={1: True, 100: False, 200: True}), "vlan 200"),
     "RunningPort.root": (lambda: at("a", "eth1", root="tbf", shaping=None), "queueing discipline"),
     "RunningPort.shaping": (lambda: at("a", "eth1", root="", shaping=None), "queueing discipline"),
+    "RunningPort.card": (lambda: carded(Card(eee=True)), "energy saving"),
     "RunningPort.mac": (
         lambda: at("b", "eth1", mac="02:00:00:00:00:99"),
         "address 02:00:00:00:00:99 in vlan",
@@ -110,6 +116,7 @@ NOT_COMPARED = {
     "RunningPort.kind": "decides whether the interface has a rate",
     "RunningPort.driver": "decides how gates are opened",
     "Shaping.last_queue": "for prove, beside the queues of the interface",
+    "Shaping.bandwidths": "of devices with YANG, which diff does not ask",
     "Shaping.clock": "of gates in software: the test below",
     "RunningHost.name": "the host itself",
     "RunningHost.kernel": "decides the order of queues in commands",
@@ -198,3 +205,33 @@ def test_a_command_of_the_export_repairs(lab):
     assert {one.repair for one in found} == {
         f"bridge fdb replace 02:00:00:02:00:01 dev eth2 master static vlan {vid}" for vid in (100, 200)
     }
+
+
+CARD = """\
+channels eth1 Channel parameters for eth1:
+channels eth1 Pre-set maximums:
+channels eth1 Combined:\t4
+channels eth1 Current hardware settings:
+channels eth1 Combined:\t1
+eee eth1 \tEEE status: enabled - active
+coalescing eth1 rx-usecs:\t50
+coalescing eth1 tx-usecs:\tn/a
+features eth1 tcp-segmentation-offload: on
+features eth1 generic-receive-offload: on
+features eth1 large-receive-offload: off [fixed]
+"""
+
+
+def test_settings_of_a_network_card_are_named_with_their_commands(lab):
+    """Output of ``ethtool`` with the forms of its version 6.1."""
+    found = lab(carded(read_cards(CARD)["eth1"]))
+    assert [(one.setting, one.planned, one.found, one.repair) for one in found] == [
+        ("queues", "combined 3", "combined 1", "ethtool -L eth1 combined 3"),
+        ("energy saving", "eee off", "eee on", "ethtool --set-eee eth1 eee off"),
+        ("delay of interrupts", "rx-usecs 0", "rx-usecs 50", "ethtool -C eth1 rx-usecs 0"),
+        ("offloads", "tso off gro off", "tso on gro on", "ethtool -K eth1 tso off gro off"),
+    ]
+    quiet = Card(queues=4, eee=False, coalescing={"rx-usecs": 0})
+    assert lab(carded(quiet)) == []
+    (unknown,) = lab(carded(None))
+    assert (unknown.setting, unknown.found) == ("settings of ethtool", None)

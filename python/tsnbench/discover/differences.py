@@ -15,6 +15,7 @@ from tsnbench.discover.gate_times import Span, difference, gate_times
 from tsnbench.discover.running import Queue, RunningHost, RunningPort, Shaping
 from tsnbench.exports.scenario_text import one_line
 from tsnbench.hosts.job import layout_of, mode_of, queued
+from tsnbench.hosts.state import tuning
 from tsnbench.linux import qdiscs
 from tsnbench.linux.profile import Layout, Mode, Profile
 from tsnbench.linux.readback import compare_options
@@ -127,6 +128,7 @@ def _node(
         if network.forwards(node):
             yield from _bridge_port(network, number, state, one, bridge)
         yield from _devices(state, one)
+        yield from _card(len(network.ports[number]["classes"]), state, one)
         profile = Profile(mode_of(one.driver or ""), layout_of(one.driver or "", state.kernel))
         yield from _queues(network.ports[number], number in wanted, state, one, profile)
     if network.forwards(node):
@@ -209,6 +211,26 @@ def _devices(state: RunningHost, one: RunningPort) -> Iterator[Difference]:
                 found,
                 f"ip link set dev {one.name}.{vid} type vlan egress-qos-map {planned.replace(', ', ' ')}",
             )
+
+
+def _card(classes: int, state: RunningHost, one: RunningPort) -> Iterator[Difference]:
+    """Settings of a network card that delay or merge frames, as a run sets them."""
+    if not one.driver or one.driver == IMITATED:
+        return
+    if one.card is None:
+        why = "ethtool said nothing there"
+        yield Difference(state.name, one.name, "settings of ethtool", "", None, reason=why)
+        return
+    for step in tuning.cards({one.name: classes}, tuning.Before({one.name: one.card})):
+        (before,) = step.undo
+        meant, found = (" ".join(argv[3:]) for argv in (step.argv, before))
+        setting = _OF_CARDS[step.argv[1]]
+        yield Difference(state.name, one.name, setting, meant, found, shlex.join(step.argv))
+
+
+_OF_CARDS = {"-L": "queues", "--set-eee": "energy saving", "-C": "delay of interrupts", "-K": "offloads"}
+IMITATED = "tsnport"
+"""The driver of a guest's ports, which have no such settings."""
 
 
 def _queues(

@@ -14,6 +14,7 @@ from tsnbench.errors import ContentError, InputError
 from tsnbench.foreign import Json
 from tsnbench.hosts.remote.answers import Done, Step
 from tsnbench.hosts.state.facts import DEFAULT_ROOTS
+from tsnbench.hosts.state.tuning import ASK_ALL, Card, read_cards
 from tsnbench.linux.qdiscs import HANDLE
 from tsnbench.linux.readback import ReportedQdisc, read_json, read_qdiscs
 
@@ -30,8 +31,11 @@ LOOK = {
     "mdb": ("bridge", "-j", "mdb", "show"),
     "qdisc": ("tc", "-j", "-s", "qdisc", "show"),
     "own": ("sh", "-c", _OWN),
+    "cards": ("sh", "-c", ASK_ALL),
 }
 """The commands by the name of what they read. None of them changes anything."""
+_SCRIPTS = {"own": "the files of /sys/class/net", "cards": "ethtool"}
+"""What a script is called in a message."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class Shaping:
     """The highest transmission queue of a class."""
     base_ns: int = 0
     cycle_ns: int = 0
+    bandwidths: Mapping[int, int] = field(default_factory=dict)
+    """By class, the idle slope in bit/s that a device with YANG is given; it computes the credits itself."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,8 @@ class RunningPort:
     root: str | None = ""
     """The kind of the root queueing discipline; empty: the kernel's default."""
     shaping: Shaping | None = None
+    card: Card | None = None
+    """What ``ethtool`` says of a network card; None where it says nothing."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +134,7 @@ def read(host: str, kernel: str, done: Iterable[Done]) -> RunningHost:
     unread: list[str] = []
     said: Json = {}
     for name, one in zip(LOOK, done, strict=False):
-        command = " ".join(one.step.argv) if name != "own" else "the files of /sys/class/net"
+        command = _SCRIPTS.get(name) or " ".join(one.step.argv)
         if one.code:
             unread.append(f"{command}: {(one.err.strip() or f'exit code {one.code}').splitlines()[-1]}")
             continue
@@ -171,6 +179,7 @@ def _host(host: str, said: Json, unread: list[str]) -> RunningHost:
             vlans=None if vlans is None else vlans.get(name, {}),
             root=None if mine is None else _root(mine),
             shaping=None if mine is None else _shaping(name, mine, unread),
+            card=said.get("cards", {}).get(name),
         )
     return RunningHost(
         host,
@@ -318,6 +327,7 @@ _PARSED: Mapping[str, Callable[[str], Any]] = {
     "mdb": _groups,
     "qdisc": read_qdiscs,
     "own": _own,
+    "cards": read_cards,
 }
 assert _PARSED.keys() == LOOK.keys()
 __all__ = ["LOOK", "Queue", "RunningHost", "RunningPort", "Shaping", "read", "steps"]

@@ -35,6 +35,11 @@ for one in "$@"; do
     ethtool -k "$one" 2>/dev/null | tell "features $one"
 done
 """
+ASK_ALL = f"""\
+command -v ethtool >/dev/null || exit 0
+set -- $(for one in /sys/class/net/*; do [ ! -e "$one/device" ] || echo "${{one##*/}}"; done)
+{_ASK}"""
+"""Of all network cards of a host; nothing where there is no ethtool."""
 _QUIET = """\
 for one in "$@"; do
   no6=/proc/sys/net/ipv6/conf/$one/disable_ipv6
