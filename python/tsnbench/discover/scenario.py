@@ -162,7 +162,9 @@ def _port(end: End, one: RunningPort, written: _Written) -> dict[str, object]:
         return {}
     shaping = one.shaping
     keys: dict[str, object] = {"queues": flow(dict(_queues(end, shaping, written)))}
-    slopes = flow({str(pcp): one for pcp, one in _slopes(end, shaping, written)})
+    slopes = flow(
+        {str(pcp): one for pcp, one in (*_slopes(end, shaping, written), *_bandwidths(end, shaping, written))}
+    )
     if slopes != "{}":
         keys["cbs"] = slopes
     if shaping.entries:
@@ -228,6 +230,16 @@ def _slopes(end: End, shaping: Shaping, written: _Written) -> Iterator[tuple[int
                 }
             ),
         )
+
+
+def _bandwidths(end: End, shaping: Shaping, written: _Written) -> Iterator[tuple[int, str]]:
+    """Shapers of a device that computes their credits."""
+    for number, slope in shaping.bandwidths.items():
+        pcps = [pcp for pcp, own in enumerate(shaping.class_of) if own == number]
+        if pcps and slope:
+            yield max(pcps), flow({"bandwidth": rate(slope)})
+        else:
+            written.lost.append(f"{end}: the shaper of class {number}: {rate(slope)}")
 
 
 def _gates(end: End, shaping: Shaping, written: _Written) -> str:
