@@ -41,6 +41,16 @@ fn capture_interfaces(py: Python<'_>, path: PathBuf) -> PyResult<Vec<NativeInter
     Ok(native(found.map_err(|error| failed(&Error::Capture { path, error }))?))
 }
 
+/// For each Sync of a capture, in its order: its time, and how far the time that it tells is ahead of that, in ns.
+#[pyfunction]
+fn times_told(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(i64, f64)>> {
+    let found =
+        py.detach(|| tsn_capture::Reader::open(&path).and_then(|mut file| captures::told::told(&mut file)));
+    let found = found.map_err(|error| failed(&Error::Capture { path, error }))?;
+    let ahead = |one: &captures::told::Told| (one.told_ps - i128::from(one.at_ns) * 1_000) as f64 / 1_000.0;
+    Ok(found.iter().map(|one| (one.at_ns, ahead(one))).collect())
+}
+
 /// Measures captures of both ends; returns `tsnbench-measures/1` as JSON.
 #[pyfunction]
 #[pyo3(signature = (tx, rx, options_json, frames=None))]
@@ -152,6 +162,7 @@ fn failed(error: &Error) -> PyErr {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure_run, module)?)?;
     module.add_function(wrap_pyfunction!(capture_interfaces, module)?)?;
+    module.add_function(wrap_pyfunction!(times_told, module)?)?;
     module.add_function(wrap_pyfunction!(measure_captures, module)?)?;
     module.add_function(wrap_pyfunction!(measure_trdp, module)?)?;
     module.add_function(wrap_pyfunction!(inspect_capture, module)?)?;

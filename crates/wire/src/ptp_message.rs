@@ -20,6 +20,10 @@ pub const UDP_PORTS: [u16; 2] = [319, 320];
 const HEADER: usize = 34;
 /// Offset of the requester in a response.
 const REQUESTER: usize = 44;
+/// Offset of the time in a Sync or Follow_Up: seconds with 48 bits, nanoseconds with 32. IEEE 1588-2019, 5.3.3.
+const ORIGIN: usize = 34;
+/// The flag `twoStepFlag`, in octet 6. IEEE 1588-2019, 13.3.2.8.
+const TWO_STEP: u8 = 0x02;
 /// `logMessageInterval` of a message without an interval.
 const NO_INTERVAL: i8 = 0x7f;
 
@@ -42,6 +46,8 @@ pub struct Repr {
     pub log_interval: Option<i8>,
     /// `requestingPortIdentity` of a response.
     pub requester: Option<PortIdentity>,
+    /// The time of a Follow_Up, or of a Sync that needs none, ns.
+    pub origin_ns: Option<i64>,
 }
 
 impl Repr {
@@ -57,6 +63,7 @@ impl Repr {
         }
         let log_interval = found[33].cast_signed();
         let requester = bytes.get(REQUESTER..REQUESTER + 10).filter(|_| matches!(kind, 0x3 | 0x9 | 0xa));
+        let tells = kind == 0x8 || kind == 0x0 && found[6] & TWO_STEP == 0;
         Ok(Self {
             kind,
             sdo: found[0] >> 4,
@@ -66,6 +73,7 @@ impl Repr {
             sequence: u16::from_be_bytes(octets(found, 30)),
             log_interval: Some(log_interval).filter(|interval| *interval != NO_INTERVAL),
             requester: requester.map(port),
+            origin_ns: bytes.get(ORIGIN..ORIGIN + 10).filter(|_| tells).and_then(timestamp),
         })
     }
 
@@ -93,6 +101,14 @@ impl Repr {
     }
 }
 
+/// `None` for a time beyond 64 bits.
+fn timestamp(bytes: &[u8]) -> Option<i64> {
+    let seconds = i64::from(u16::from_be_bytes(octets(bytes, 0))) << 32
+        | i64::from(u32::from_be_bytes(octets(bytes, 2)));
+    let ns = i64::from(u32::from_be_bytes(octets(bytes, 6)));
+    seconds.checked_mul(1_000_000_000)?.checked_add(ns)
+}
+
 fn port(bytes: &[u8]) -> PortIdentity {
     (octets(bytes, 0), u16::from_be_bytes(octets(bytes, 8)))
 }
@@ -109,6 +125,24 @@ mod tests {
     use super::*;
     use crate::Mac;
     use crate::ptp::{Body, Repr as Built};
+
+    #[test]
+    fn times_are_read_of_messages_that_tell_one() {
+        let source = ([0x02, 0, 0, 0xff, 0xfe, 0, 0, 7], 2);
+        let told = 1_700_000_000_000_000_007;
+        for (body, expected) in [
+            (Body::Sync { origin_ns: None, rate: None }, None),
+            (Body::Sync { origin_ns: Some(told), rate: None }, Some(told)),
+            (Body::FollowUp { origin_ns: told, rate: Some(0) }, Some(told)),
+            (Body::DelayReq, None),
+        ] {
+            let mut bytes = Vec::new();
+            Built { gptp: true, mac: Mac([2; 6]), source, sequence: 1, correction_ps: 0, body }
+                .emit(&mut bytes);
+            assert_eq!(Repr::parse(&bytes[14..]).unwrap().origin_ns, expected);
+        }
+        assert_eq!(timestamp(&[0xff; 10]), None);
+    }
 
     #[test]
     fn messages_come_apart_as_they_were_built() {

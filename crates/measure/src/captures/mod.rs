@@ -12,6 +12,7 @@ pub mod protocols;
 mod senders;
 mod side;
 mod streams;
+pub mod told;
 
 use self::capture_file::CaptureFile;
 use self::captured_frame::CapturedFrame;
