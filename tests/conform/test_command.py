@@ -70,3 +70,12 @@ def test_a_folder_of_others_is_left_alone(folder: Path) -> None:
     (folder / "mine/notes.txt").write_text("mine")
     done = tsnbench(*WITH_LIST, "--suite", "gates", "--into", "mine", cwd=folder)
     assert (done.returncode, sorted(one.name for one in (folder / "mine").iterdir())) == (2, ["notes.txt"])
+
+
+def test_a_folder_of_a_sweep_has_hints_that_the_command_knows(folder: Path) -> None:
+    (folder / "sweep.yaml").write_text(lab().replace("payload: 100 B", "payload: [100 B, 200 B]"))
+    assert tsnbench("run", "sweep.yaml", "--into", "out", cwd=folder).returncode in (0, 1)
+    done = tsnbench(*WITH_LIST, "--suite", "gates", "--into", "out", cwd=folder)
+    assert done.returncode == 2
+    assert "name another folder with --into; --force replaces it" in done.stderr
+    assert "--keep-runs" not in done.stderr

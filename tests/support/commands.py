@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.hints import strangers
 from tsnbench.cli.console.net import ended
 from tsnbench.cli.main import run
 
@@ -56,6 +57,7 @@ def tsnbench(*words: object, cwd: Path | None = None, columns: int | None = None
             stream.flush()
             stream.seek(0)
             said.append(stream.read())
+    assert not strangers(given, said[1]), f"hints name options that the command lacks: {said[1]}"
     return subprocess.CompletedProcess(given, code, *said)
 
 

@@ -51,6 +51,8 @@ class Options:
     """Whether another run of the same scenario is replaced, as in the default folder."""
     summary: bool = False
     """Whether a summary of one page is written, too."""
+    away: str = "name another folder with --into"
+    """What the command offers where the folder holds something else."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def begin_sweep(
             clearing.clear(into)
         there = sweep.read(into) if (into / sweep.NAME).exists() else own
         if (there.name, there.file) != (own.name, own.file) and not options.force:
-            raise FolderError(into, f"holds the runs of another sweep, of {there.file}", _AWAY)
+            raise FolderError(into, f"holds the runs of another sweep, of {there.file}", options.away)
         made = [folder.name for folder in folders]
         now = sweep.Sweep(
             own.name,
@@ -151,7 +153,7 @@ def _refuse_single(into: Path, own: sweep.Sweep, options: Options) -> None:
     found = Run.open(into).manifest
     same = found.get("name") == own.name and _file(found) in ("", own.file)
     if not options.force and not (options.replace and same):
-        raise FolderError(into, "holds a single run, and this is a sweep", _AWAY)
+        raise FolderError(into, "holds a single run, and this is a sweep", options.away)
 
 
 def run_one(
@@ -301,24 +303,21 @@ def _refuse_other(plan: Plan, into: Path, options: Options, on: Backend, about: 
         there = sweep.read(into)
         if options.replace and (there.name, there.file) == (plan.name, _file(about)):
             return
-        raise FolderError(into, "holds the runs of a sweep", _AWAY)
+        raise FolderError(into, "holds the runs of a sweep", options.away)
     manifest = Run.open(into).manifest
     if manifest.get("name") != plan.name:
-        raise FolderError(into, f"holds a run of another scenario, {manifest.get('name')}", _AWAY)
+        raise FolderError(into, f"holds a run of another scenario, {manifest.get('name')}", options.away)
     if manifest["state"] != State.COMPLETE:
         return
     if not options.replace:
         how = ", or without each frame" if (into / file_names.STEADY).exists() else ""
-        raise FolderError(into, f"holds another run: of another plan, version or kernel{how}", _AWAY)
+        raise FolderError(into, f"holds another run: of another plan, version or kernel{how}", options.away)
     if _file(manifest) and _file(manifest) != _file(about):
-        raise FolderError(into, f"holds a run of another scenario file, {_file(manifest)}", _AWAY)
+        raise FolderError(into, f"holds a run of another scenario file, {_file(manifest)}", options.away)
     where = [(manifest.get("backend"), manifest.get("dilate", 1)), (on.name, getattr(on, "dilate", 1))]
     if where[0] != where[1]:
         slower = f" --dilate {where[0][1]}" if where[0][1] != 1 else ""
-        raise FolderError(into, f"holds a run of --on {where[0][0]}{slower}", _AWAY)
-
-
-_AWAY = "name another folder with --into, or keep both with --keep-runs; --force replaces it"
+        raise FolderError(into, f"holds a run of --on {where[0][0]}{slower}", options.away)
 
 
 def _file(about: Json) -> str:

@@ -121,7 +121,8 @@ def conform(
             raise typer.Exit(Exit.MET)
         stack.callback(backend.close)
         folder = into or Path("runs") / f"conform-{dut}"
-        options = Options(report=False, force=force, replace=into is None)
+        away = "name another folder with --into; --force replaces it"
+        options = Options(report=False, force=force, replace=into is None, away=away)
         outcome = _run(prepared, folder, backend, asked, options, progress)
         page = conform_page.write(prepared, outcome, folder, kinds) if report else None
     _tell(outcome, folder, as_json)

@@ -71,6 +71,8 @@ UntilClosed = Annotated[bool, flag("--until-closed", "End, as with Ctrl-C, when 
 Folder = Annotated[Path | None, option("DIR", "Run folder; default runs/<scenario name>.")]
 Duration = Annotated[str | None, option("TIME", "Duration in place of the scenario's: 200ms.")]
 
+AWAY = "name another folder with --into, or keep both with --keep-runs; --force replaces it"
+
 
 def run(
     file: ScenarioFile,
@@ -107,7 +109,7 @@ def run(
     where = Place(on, dilate, hosts, place or [], exact)
     backend = where.backend()
     options = Options(
-        pcap=pcap, force=force, figures=kinds, report=report, replace=into is None, summary=summary
+        pcap=pcap, force=force, figures=kinds, report=report, replace=into is None, summary=summary, away=AWAY
     )
     with user_errors(), ExitStack() as stack:
         chosen = Choice(file, only or [], duration, seed, keep).chosen()
