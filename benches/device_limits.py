@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from support.device_defects import CHANGES, GATE, METER, PTP, RING
+from support.device_defects import BOUNDARY, CHANGES, GATE, METER, PTP, RING
 from support.devices import bench, lab, results
 
 BRIDGE = """\
@@ -92,6 +92,12 @@ DEFECTS: dict[str, tuple[str, str, Callable[[int], str], int]] = {
         "ns",
         lambda by: moved(PTP, "seed: 1\n", f"seed: 1\nfaults: [{{delay: {by} ns, on: gm -> switch}}]\n"),
         128,
+    ),
+    "ptp.time": (
+        BOUNDARY,
+        "ns of delay at one side of 200 ns within",
+        lambda by: moved(BOUNDARY, "seed: 1\n", f"seed: 1\nfaults: [{{delay: {by} ns, on: gm -> switch}}]\n"),
+        2048,
     ),
     "queue.depth": (
         BRIDGE, "frames of 50 less", lambda by: moved(BRIDGE, "frames: 50", f"frames: {50 - by}"), 32,

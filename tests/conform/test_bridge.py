@@ -25,7 +25,7 @@ def test_a_device_without_a_defect_passes(seed: int, tmp_path: Path) -> None:
         "rate: 100 Mbit/s", f"rate: {rate}"
     )
     found = results(bench(text.replace("seed: 1", f"seed: {seed}"), only=PORTS), tmp_path)
-    assert len({one.test for one in found if one.verdict == "pass"}) == 12
+    assert len({one.test for one in found if one.verdict == "pass"}) == 13
     assert {one.port for one in found if one.verdict == "pass"} == set(PORTS)
     assert {one.verdict for one in found} == {"pass", "not-offered"}
 
@@ -38,7 +38,7 @@ def test_a_regenerated_priority_is_what_the_scenario_says(tmp_path: Path) -> Non
 
 def test_a_bridge_without_a_second_tester_has_no_load(tmp_path: Path) -> None:
     text = LAB.replace("t1, t2, robot", "t1, robot").replace("t2 -- switch, ", "")
-    found = results(bench(text, only=["switch -> t1"]), tmp_path, ["priority"])
+    found = results(bench(text, only=["switch -> t1"]), tmp_path, ["priority.map"])
     assert {(one.verdict, one.reason) for one in found} == {("not-decidable", "no-stimulus")}
 
 
@@ -57,5 +57,5 @@ def test_neighbours_that_are_bridges_are_passed_by_testers_behind_them(tmp_path:
     (zonal,) = read_scenario((resources.files("tsnbench") / "templates/zonal.yaml").read_text())
     found = results(Bench.of(zonal, "centre", only=["centre -> zone-rear"]), tmp_path)
     assert {one.verdict for one in found} == {"pass", "not-offered"}
-    found = results(Bench.of(zonal, "zone-rear", only=["zone-rear -> centre"]), tmp_path, ["priority"])
+    found = results(Bench.of(zonal, "zone-rear", only=["zone-rear -> centre"]), tmp_path, ["priority.map"])
     assert {(one.verdict, one.reason) for one in found} == {("not-decidable", "no-stimulus")}

@@ -90,10 +90,31 @@ streams: {loop: {from: t1, to: robot, pcp: 6, frame: 600 B, period: 1 ms}}
 clocks:
   ptp: {grandmaster: gm, transparent: [switch], sync-interval: 1/8 s, delay-interval: 1/8 s}
 """
+FOLLOWS = """\
+name: time
+duration: 7 s
+seed: 1
+network:
+  stations: [t1, robot, gm]
+  bridges: {switch: {processing: 2 us}}
+  links: {rate: 100 Mbit/s, cable: 5 m, between: [t1 -- switch, switch -- robot, gm -- switch]}
+streams: {loop: {from: t1, to: robot, pcp: 6, frame: 600 B, period: 1 ms, start: 6 s}}
+clocks:
+  within: 200 ns
+  switch: {drift: 20 ppm}
+  PROFILE
+"""
+BOUNDARY = FOLLOWS.replace("PROFILE", "ptp: {grandmaster: gm, sync-interval: 1/8 s, delay-interval: 1/8 s}")
+RELAY = FOLLOWS.replace("PROFILE", "gptp: {grandmaster: gm, sync-interval: 1/8 s}")
+TAGGED = BRIDGE.replace(
+    "period: 1 ms}\n",
+    "period: 1 ms}\n  back: {from: t2, to: t1, vlan: 7, frame: 600 B, period: 1 ms}\n"
+    "  plain: {from: robot, to: t1, vlan: none, frame: 200 B, period: 1 ms}\n",
+)
 LABS = {
     "gates": GATES, "bridge": BRIDGE, "meter": METER, "red": RED, "gate": GATE, "closes": CLOSES, "sdu": SDU,
-    "blocks": BLOCKS, "ring": RING, "cut": CUT, "hold": HOLD, "begins": BEGINS, "changes": CHANGES,
-    "ptp": PTP,
+    "blocks": BLOCKS, "tagged": TAGGED, "ring": RING, "cut": CUT, "hold": HOLD, "begins": BEGINS,
+    "changes": CHANGES, "ptp": PTP, "boundary": BOUNDARY, "relay": RELAY,
 }  # fmt: skip
 """Networks whose device has no defect."""
 BRIDGE_PORTS = ("switch -> t1", "switch -> robot")
@@ -131,6 +152,13 @@ def _of(
 
 def _fault(text: str) -> tuple[str, str]:
     return "seed: 1\n", f"seed: 1\nfaults: [{text}]\n"
+
+
+def _gate(stream: str, how: str) -> str:
+    """A stream gate with one entry: as if frames of a stream had another priority, or no port to leave by."""
+    return (
+        f"policing: [{{at: all -> switch, streams: [{stream}], gate: {{entries: [{{{how}, for: 1 ms}}]}}}}]\n"
+    )
 
 
 REWRITES = "policing: [{at: all -> switch, regenerate: {3: 5}}]\n"
@@ -209,6 +237,17 @@ DEFECTS = [
         ("PCP 3 rewritten to 5", "seed: 1\n", f"seed: 1\n{REWRITES}"),
         only=BRIDGE_PORTS,
     ),
+    *_of(
+        "vlan.member", TAGGED,
+        ("no member of VLAN 7", "seed: 1\n", f"seed: 1\n{_gate('back', 'open: false')}"),
+        only=BRIDGE_PORTS,
+    ),
+    *_of(
+        "priority.untagged", TAGGED,
+        ("default priority 3", "seed: 1\n", f"seed: 1\n{_gate('plain', 'ipv: 3')}"),
+        ("default priority 1", "seed: 1\n", f"seed: 1\n{_gate('plain', 'ipv: 1')}"),
+        only=BRIDGE_PORTS,
+    ),
     *_of("queue.depth", BRIDGE, ("half as many frames", "frames: 50", "frames: 25"), only=BRIDGE_PORTS),
     *_of("load.lossfree", BRIDGE, ("1 % loss", *_fault("{loss: 1 %, on: switch -> t1}")), only=BRIDGE_PORTS),
     *_of(
@@ -282,6 +321,15 @@ DEFECTS = [
     ),
     *_of("ptp.correction", PTP.replace("transparent", "delay: p2p, transparent"),
         ("peer to peer, 250 ns of ingress", *_fault("{delay: 250 ns, on: gm -> switch}")),
+    ),
+    *_of(
+        "ptp.time", BOUNDARY,
+        ("boundary clock 500 ns wrong", *_fault("{delay: 1 us, on: gm -> switch}")),
+    ),
+    *_of("ptp.time", RELAY, ("gPTP 500 ns wrong", *_fault("{delay: 1 us, on: gm -> switch}"))),
+    *_of(
+        "ptp.lock", BOUNDARY,
+        ("a step of the clock after the first release", *_fault("{clock-step: switch, by: 1 us, at: 6 s}")),
     ),
 ]  # fmt: skip
 """All of them."""

@@ -55,7 +55,7 @@ def results(own: Bench, folder: Path, suites: Sequence[str] = (), error: Error |
     found: list[Result] = []
     prepared = prepare(own, chosen(suites))
     for suite, one in prepared.stimuli:
-        run = Simulation().execute(one.plan, folder / one.name, pcap=suite == "ptp")
+        run = Simulation().execute(one.plan, folder / one.name, pcap=suite.startswith("ptp"))
         known = error or budget.before(one.plan, "simulation", 0)
         found += judged(suite, own, one, Seen.of(run), known)
     return in_order([*found, *prepared.missing()])

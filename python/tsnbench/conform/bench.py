@@ -20,6 +20,7 @@ from tsnbench.scenario.model.ptp import Servo
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tsnbench.conform.judge import Reason
     from tsnbench.plan.types import Fault, PlanDocument, Policing, Port
     from tsnbench.scenario.model import Scenario, Stream
 
@@ -53,6 +54,18 @@ class Stimulus:
     plan: Plan
     streams: Mapping[str, Stream]
     about: str = ""
+
+
+@dataclass(frozen=True)
+class Unsent:
+    """A stimulus that testers cannot send through one port, and why."""
+
+    port: str
+    why: str
+    reason: Reason = "no-stimulus"
+
+
+ALONE = "no other node can send frames through this port to a node behind it"
 
 
 @dataclass(frozen=True)
@@ -121,12 +134,12 @@ class Bench:
     def testers(self, port: str) -> Testers | None:
         """The nearest nodes that can send and receive through a port; None if there are none."""
         egress = self.number(port)
-        near = [one for one, _ in self._behind(egress)]
+        near = self.behind(egress)
         if not near:
             return None
         if self.network.talks(self.node) and not self.network.forwards(self.node):
             return Testers(self.name, self.expected.document["ports"][egress]["rate_bps"], near[0])
-        sources = self._sources(egress)
+        sources = self.sources(egress)
         return Testers(*sources[0], near[0]) if sources else None
 
     def two_testers(self, port: str) -> tuple[Testers, Testers] | None:
@@ -135,14 +148,14 @@ class Bench:
         first = self.testers(port)
         if first is None or first.talker == self.name:
             return None
-        others = [one for one in self._sources(self.number(port)) if one[0] != first.talker]
+        others = [one for one in self.sources(self.number(port)) if one[0] != first.talker]
         return (first, Testers(*others[0], first.listener)) if others else None
 
-    def _sources(self, egress: int) -> list[tuple[str, int]]:
+    def sources(self, egress: int) -> list[tuple[str, int]]:
         """Of every other port of the device the talker behind it, with the rate of the slowest link on the
         way, that loads an egress port most: the fastest, then the nearest ones first."""
         ports = self.network.ports
-        near = {name for name, _ in self._behind(egress)}
+        near = set(self.behind(egress))
 
         def load(one: tuple[str, int]) -> int:
             return min(one[1], ports[egress]["rate_bps"])
@@ -154,6 +167,10 @@ class Bench:
             if behind:
                 found.append(max(behind, key=load))
         return sorted(found, key=load, reverse=True)
+
+    def behind(self, port: int) -> list[str]:
+        """Nodes behind a port that send and receive, nearest first."""
+        return [name for name, _ in self._behind(port)]
 
     def usual_pcp(self, port: Port) -> int:
         """The PCP of frames whose priority does not matter: of the class that is open the longest."""
@@ -210,14 +227,16 @@ class Bench:
         filters: bool = False,
         on_links: Sequence[Fault] = (),
         messages_at: Sequence[str] = (),
-    ) -> Stimulus | None:
-        """The Plan of a stimulus; None if its frames do not leave the device by this port.
+        follows: bool = False,
+    ) -> Stimulus | Unsent:
+        """The Plan of a stimulus, unless its frames do not leave the device by this port.
 
         Its name is that of the kind of stimulus and the number of the device's port.
 
         Testers have no gates and shapers. The device has those of :attr:`device`, with its faults, and its
         ``filters`` of these streams. Faults ``on_links`` are those that testers make on purpose.
-        PTP's messages are captured on the links of the ports ``messages_at``, in both directions.
+        PTP's messages are captured on the links of the ports ``messages_at``, in both directions;
+        ``follows``: the device's own clock follows the grandmaster meanwhile.
         """
         taps, later = self.scenario.taps, 0 if messages_at else self.settled_ns
         streams = {
@@ -236,7 +255,7 @@ class Bench:
                 "shapers": {},
                 "faults": (),
                 "policing": self._filters(streams) if filters else (),
-                "clocks": self._clocks(visible=bool(messages_at)),
+                "clocks": self._clocks(follows) if messages_at else self.scenario.clocks,
                 "taps": Taps(
                     ports=tuple(dict.fromkeys((port, *self._from_bridges(), *messages_at))),
                     granularity=taps.granularity,
@@ -249,7 +268,7 @@ class Bench:
         document = make_plan(bare).document
         number = self.number(port)
         if not all(any(hop["port"] == number for hop in one["route"]) for one in document["streams"]):
-            return None
+            return Unsent(port, "frames between the testers take a path without this port")
         document = self._with_device(document)
         if on_links:
             moved = [_later(fault, later) for fault in on_links]
@@ -258,15 +277,24 @@ class Bench:
         check(made.to_json(), document)
         return Stimulus(name, port, made, streams, about)
 
-    def _clocks(self, *, visible: bool) -> Clocks | None:
-        """Those of the device's scenario; ``visible``: with PTP's messages at taps and in captures, and one
-        clock for all testers, which follows nobody: a clock that follows hides what it was told."""
+    def _clocks(self, follows: bool) -> Clocks | None:
+        """Those of the device's scenario with PTP's messages at taps and in captures, and one clock for all
+        testers, which follows nobody: a clock that follows hides what it was told.
+
+        ``follows``: of IEEE 1588, the device does. A bridge of gPTP tells the grandmaster's time whatever
+        its own clock shows.
+        """
         clocks = self.scenario.clocks
-        if clocks is None or clocks.gptp is None or not visible:
+        if clocks is None or clocks.gptp is None:
             return clocks
         own = {self.name: clocks.own.get(self.name, clocks.default)}
-        still = Servo(first_step_threshold=0, max_frequency=STILL_PPT)
-        gptp = clocks.gptp.model_copy(update={"visible": True, "servo": still})
+        free: dict[str, object] = {"servo": Servo(first_step_threshold=0, max_frequency=STILL_PPT)}
+        if follows and clocks.gptp.ieee_1588 is not None:
+            # Transparent clocks run free.
+            names = [node["name"] for node in self.network.nodes]
+            testers = tuple(one for one in names if one not in (self.name, clocks.gptp.grandmaster))
+            free = {"ieee_1588": clocks.gptp.ieee_1588.model_copy(update={"transparent": testers})}
+        gptp = clocks.gptp.model_copy(update={"visible": True, **free})
         return clocks.model_copy(update={"default": Clock(), "own": own, "gptp": gptp})
 
     def _from_bridges(self) -> list[str]:

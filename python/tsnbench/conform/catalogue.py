@@ -51,10 +51,12 @@ BACKLOG = (
 STAIRS = "100 frames of 64, 512 and 1522 octets each at 50, 75, 90, 95, 99 and 100 % of the slower link"
 SINGLE = "single frames of seven sizes from 64 to 1522 octets, with random gaps"
 LOADED = "every PCP in turn loads the port 1.4 times, while 12 small frames of each PCP pass"
+TAGS = "10 small frames of each VLAN of the scenario, and of each PCP from behind each other port"
 TURNS = (
     "small frames of the class with the shortest windows, 6 cycles before the first turn to 6 behind the last"
 )
 PHASES = "a merging stream of the scenario, of which testers lose and delay frames before the device"
+SYNCS = "PTP's messages from the begin on, until 60 intervals after the first release of the scenario"
 TESTS = {
     one.id: one
     for one in (
@@ -186,12 +188,21 @@ TESTS = {
             "0 frames",
         ),
         Test(
+            "vlan.member",
+            "IEEE 802.1Q-2022, 8.6.2",
+            TAGS,
+            "none",
+            "VLANs of the scenario's streams at the port, of which less than half of the frames leave",
+            "0 VLANs",
+        ),
+        Test(
             "priority.tag",
             "IEEE 802.1Q-2022, 6.9.4",
-            LOADED,
+            TAGS,
             "none",
             "PCP and VLAN of all frames that leave",
             "the priority regeneration of the scenario",
+            sent_for="vlan",
         ),
         Test(
             "priority.map",
@@ -211,6 +222,16 @@ TESTS = {
             "one large frame and 8 small ones",
             # A lost frame looks like one that waits for ever.
             ("load.lossfree", "priority.map"),
+        ),
+        Test(
+            "priority.untagged",
+            "IEEE 802.1Q-2022, 6.9.4",
+            "every PCP in turn loads the port 1.4 times, while small frames of an untagged stream pass",
+            "none",
+            "PCPs of the load that untagged frames pass or do not pass",
+            "those that frames with the default priority of the scenario pass: 0, regenerated",
+            ("priority.tag", "priority.map"),
+            "priority-untagged",
         ),
         Test(
             "queue.depth",
@@ -373,6 +394,25 @@ TESTS = {
             "one",
             "mean growth of the correction field of Sync and Delay_Req, less their mean time in the device",
             "0 ± T",
+        ),
+        Test(
+            "ptp.time",
+            "IEEE 1588-2019, 9.5",
+            SYNCS,
+            "one",
+            "greatest error of the time that a Sync tells a tester, in the second half of 60 intervals",
+            "`within` of the scenario",
+            sent_for="ptp-time",
+        ),
+        Test(
+            "ptp.lock",
+            "IEEE 1588-2019, 9.5",
+            SYNCS,
+            "one",
+            "time of the last Sync whose error is beyond `within`",
+            "the first release of the scenario's streams",
+            ("ptp.time",),
+            "ptp-time",
         ),
     )
 }

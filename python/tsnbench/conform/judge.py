@@ -24,6 +24,7 @@ Reason = Literal[
     "no-write",
     "depends",
     "no-limit",
+    "changing-list",
 ]
 REASONS: dict[Reason, str] = {
     "clocks": "the error of the clocks is too large, or not known",
@@ -36,6 +37,7 @@ REASONS: dict[Reason, str] = {
     "no-write": "the test changes the device's configuration, which was not permitted",
     "depends": "an earlier test failed, and this one would show the same defect",
     "no-limit": "the scenario states no value to compare with; the found one is told",
+    "changing-list": "the port's list is replaced by another one, which this test cannot follow",
 }
 SIGMAS = 4
 """How many times the error of one stamp counts."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tsnbench.campaign.campaign import Options, begin_sweep, run_one, write_json
 from tsnbench.conform import budget
+from tsnbench.conform.bench import Stimulus, Unsent
 from tsnbench.conform.catalogue import TESTS, Test
 from tsnbench.conform.judge import Result, Verdict, heeded, undecided
 from tsnbench.conform.seen import Seen
@@ -25,9 +26,12 @@ from tsnbench.conform.suites import (
     preempt,
     preempt_hold,
     priority,
+    priority_untagged,
     psfp,
     ptp,
+    ptp_time,
     queue,
+    vlan,
 )
 from tsnbench.errors import InputError
 from tsnbench.runs import clearing, file_names, lock
@@ -35,7 +39,7 @@ from tsnbench.runs.errors import FolderError, writing
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend, Progress
-    from tsnbench.conform.bench import Bench, Stimulus
+    from tsnbench.conform.bench import Bench
     from tsnbench.conform.judge import Error
     from tsnbench.foreign import Json
     from tsnbench.plan.types import Port
@@ -51,8 +55,8 @@ class Suite(Protocol):
         """The device's ports that have what the suite tests."""
         ...
 
-    def stimuli(self, bench: Bench) -> Iterator[Stimulus]:
-        """What testers send, for each of these ports where they can."""
+    def stimuli(self, bench: Bench) -> Iterator[Stimulus | Unsent]:
+        """What testers send, for each of these ports, or why they cannot."""
         ...
 
     def judged(self, bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:
@@ -65,7 +69,9 @@ SUITES: dict[str, Suite] = {
     "gates-turns": gates_turns,
     "forwarding": forwarding,
     "load": load,
+    "vlan": vlan,
     "priority": priority,
+    "priority-untagged": priority_untagged,
     "queue": queue,
     "psfp": psfp,
     "frer": frer,
@@ -74,6 +80,7 @@ SUITES: dict[str, Suite] = {
     "preempt-hold": preempt_hold,
     "cbs": cbs,
     "ptp": ptp,
+    "ptp-time": ptp_time,
 }
 """Stimuli by kind, in the order of the catalogue."""
 
@@ -86,6 +93,7 @@ class Prepared:
     tests: Sequence[Test]
     stimuli: Sequence[tuple[str, Stimulus]]
     """Each with its kind."""
+    unsent: Sequence[tuple[str, Unsent]] = ()
 
     @property
     def duration_ns(self) -> int:
@@ -99,19 +107,21 @@ class Prepared:
         for name, suite in SUITES.items():
             own = [test for test in TESTS if test in names and TESTS[test].stimulated == name]
             ports = [port["name"] for port in suite.ports(self.bench)]
-            sent = {one.port for of, one in self.stimuli if of == name}
+            unsent = [one for of, one in self.unsent if of == name]
             for test in own:
                 if not ports:
                     sentence = "no port of the scenario's device has it"
                     yield Result(test, self.bench.name, "not-offered", sentence)
-                yield from (undecided(test, port, "no-stimulus") for port in ports if port not in sent)
+                yield from (undecided(test, one.port, one.reason, one.why) for one in unsent)
 
 
 def prepare(bench: Bench, tests: Sequence[Test]) -> Prepared:
     """The stimuli of the chosen tests, planned and not run."""
     names = dict.fromkeys(test.stimulated for test in tests)
-    found = [(name, one) for name in names for one in SUITES[name].stimuli(bench)]
-    return Prepared(bench, tests, found)
+    every = [(name, one) for name in names for one in SUITES[name].stimuli(bench)]
+    sent = [(name, one) for name, one in every if isinstance(one, Stimulus)]
+    unsent = [(name, one) for name, one in every if isinstance(one, Unsent)]
+    return Prepared(bench, tests, sent, unsent)
 
 
 @dataclass(frozen=True)
@@ -212,7 +222,7 @@ def conform(
 
 def _with_captures(how: Options, kind: str) -> Options:
     """PTP's corrections are in captures alone."""
-    return replace(how, pcap=True) if kind == "ptp" else how
+    return replace(how, pcap=True) if kind.startswith("ptp") else how
 
 
 def _refused(suite: str, stimulus: Stimulus, problem: str) -> list[Result]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench.conform.bench import ALONE, Unsent
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.libraries import numpy as np
 from tsnbench.plan.sizes import PHY_OVERHEAD
@@ -90,12 +91,15 @@ def classes(port: Port) -> list[Shaped]:
     ]
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """For each class: a backlog, bursts into an idle port, and bursts behind a large lower frame."""
     for port in ports(bench):
         testers = bench.testers(port["name"])
         low = next((pcp for pcp in (0, *range(8)) if "cbs" not in _class(port, pcp)), None)
         if testers is None or low is None or testers.rate_bps < port["rate_bps"]:
+            slow = "the tester's link is slower than the port"
+            why = ALONE if testers is None else "all classes have a shaper" if low is None else slow
+            yield Unsent(port["name"], why)
             continue
         streams: dict[str, Stream] = {}
         at = 0
@@ -105,9 +109,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
         about = (
             "each shaped class: a backlog, bursts into an idle port, and bursts behind a large lower frame"
         )
-        stimulus = bench.stimulus("cbs", port["name"], streams, at, at // 4, about)
-        if stimulus is not None:
-            yield stimulus
+        yield bench.stimulus("cbs", port["name"], streams, at, at // 4, about)
 
 
 def _class(port: Port, pcp: int) -> Class:

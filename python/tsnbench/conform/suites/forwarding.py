@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tsnbench.conform import estimate
+from tsnbench.conform.bench import ALONE, Unsent
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.libraries import numpy as np
 from tsnbench.quantities import exact
@@ -37,11 +38,12 @@ def ports(bench: Bench) -> list[Port]:
     return bench.ports if bench.network.forwards(bench.node) else []
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """Single frames of all sizes through each port, with random gaps."""
     for port in ports(bench):
         testers = bench.testers(port["name"])
         if testers is None:
+            yield Unsent(port["name"], ALONE)
             continue
         frame_ns = round(1542 * 8e9 / min(port["rate_bps"], testers.rate_bps))
         gap = SPACING * len(SIZES) * frame_ns
@@ -58,9 +60,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
             for octets in SIZES
         }
         about = "single frames of seven sizes, with random gaps"
-        made = bench.stimulus("forwarding", port["name"], streams, duration, 100 * frame_ns, about)
-        if made is not None:
-            yield made
+        yield bench.stimulus("forwarding", port["name"], streams, duration, 100 * frame_ns, about)
 
 
 def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tsnbench.conform.bench import Unsent
 from tsnbench.conform.judge import Number, Result, undecided
 from tsnbench.scenario.model import Periodic
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Port
 
 FRAMES = 300
+NOT_THERE = "the scenario of --device has no stream of this name"
 
 
 def merging(bench: Bench) -> dict[str, list[str]]:
@@ -46,7 +48,7 @@ def ports(bench: Bench) -> list[Port]:
     return [port for port in bench.ports if port["name"] in names]
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """The merged streams of a port, as the device's scenario has them."""
     for port in ports(bench):
         streams = {
@@ -57,12 +59,11 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
             if name in bench.scenario.streams
         }
         if not streams:
+            yield Unsent(port["name"], NOT_THERE)
             continue
         end = max(stream.stop or 0 for stream in streams.values())
         about = f"{FRAMES} frames of each stream that merges"
-        made = bench.stimulus("frer", port["name"], streams, end, 100_000_000, about, filters=True)
-        if made is not None:
-            yield made
+        yield bench.stimulus("frer", port["name"], streams, end, 100_000_000, about, filters=True)
 
 
 def _period(bench: Bench, name: str) -> int:

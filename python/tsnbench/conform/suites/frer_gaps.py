@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tsnbench.conform.bench import Unsent
 from tsnbench.conform.judge import Number, Result, undecided
 from tsnbench.conform.suites import frer
 from tsnbench.libraries import numpy as np
@@ -36,6 +37,10 @@ BEYOND = 2
 EARLY = 2
 """Frames in the first half of the reset time are rogue; when the reset is, is a test of its own."""
 MOST_FRAMES = 200_000
+NEEDED = (
+    f"a vector recovery with a history of at least {LEAST_HISTORY} numbers, "
+    f"and a reset time of {EARLY * BEYOND} histories to {MOST_FRAMES:,} periods"
+)
 WHOLE = 1_000_000
 """ppm."""
 
@@ -104,20 +109,22 @@ def _recovery(stream: Planned) -> tuple[int, int]:
     return (found["algorithm"]["history"] if found["algorithm"]["kind"] == "vector" else 0), found["reset_ns"]
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """One merging stream of each port, with all phases."""
     for port in ports(bench):
         one = _member(bench, port["name"])
-        if one is None or one.name not in bench.scenario.streams:
+        if one is None:
+            yield Unsent(port["name"], f"the phases need {NEEDED}")
+            continue
+        if one.name not in bench.scenario.streams:
+            yield Unsent(port["name"], frer.NOT_THERE)
             continue
         stream = bench.scenario.streams[one.name].model_copy(update={"start": 0, "stop": one.end_ns})
         about = "a merging stream on one path, with gaps, disorder, and numbers beyond the history"
-        made = bench.stimulus(
+        yield bench.stimulus(
             "frer-gaps", port["name"], {one.name: stream}, one.end_ns, 100_000_000, about,
             filters=True, on_links=list(_faults(one)),
         )  # fmt: skip
-        if made is not None:
-            yield made
 
 
 def _faults(one: Member) -> Iterator[LossFault | DelayFault]:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tsnbench.conform import estimate
+from tsnbench.conform.bench import ALONE, Unsent
 from tsnbench.conform.judge import FREE_PPM, Number, Result, undecided, verdict_of
 from tsnbench.libraries import numpy as np
 from tsnbench.plan.gates import entries_of, open_ns, open_spans
@@ -117,23 +118,37 @@ def _loads(port: Port, testers: Testers) -> dict[int, float]:
     return found
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """One stimulus for each port with a list that does not change."""
     for port in ports(bench):
         testers = bench.testers(port["name"])
-        if testers is None or "changes" in port["gates"]:
+        if testers is None:
+            yield Unsent(port["name"], ALONE)
+            continue
+        if "changes" in port["gates"]:
+            yield Unsent(
+                port["name"], "the list is replaced by another one: gates.change tests it", "changing-list"
+            )
             continue
         base = port["gates"]["base_time_ns"]
         load = _loads(port, testers)
         parts = segments(port, base if base <= port["gates"]["cycle_ns"] * CYCLES else 0, load)
         if not parts:
+            yield Unsent(port["name"], _too_little(port, load))
             continue
         streams = {one.stream: _stream(one, port, testers, load, bench.vid(port["name"])) for one in parts}
         end, drain = parts[-1].end_ns, parts[-1].next_ns - parts[-1].end_ns
         about = "each class alone sends more than its windows take, with large and with small frames"
-        made = bench.stimulus("gates", port["name"], streams, end, drain, about)
-        if made is not None:
-            yield made
+        yield bench.stimulus("gates", port["name"], streams, end, drain, about)
+
+
+def _too_little(port: Port, load: Mapping[int, float]) -> str:
+    """Why no class of a port can be tested."""
+    if not load:
+        return "no class that frames can be in has a gate that opens and closes"
+    if max(load.values()) < LEAST_OVERLOAD:
+        return "the tester's link is too slow to fill the windows"
+    return "no window takes a frame of 64 octets"
 
 
 def _stream(one: Segment, port: Port, testers: Testers, load: Mapping[int, float], vid: int | None) -> Stream:

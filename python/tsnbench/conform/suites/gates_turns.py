@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from tsnbench import _native
 from tsnbench.conform import estimate
+from tsnbench.conform.bench import ALONE, Unsent
 from tsnbench.conform.judge import Number, Result, undecided
 from tsnbench.libraries import numpy as np
 from tsnbench.plan.gates import Period, Span, entries_of, gate_lists, in_turn, open_ns, spans_of_list
 from tsnbench.plan.sizes import PHY_OVERHEAD
-from tsnbench.quantities import exact
+from tsnbench.quantities import exact, share
 from tsnbench.scenario.model import FixedSize, Periodic, Stream
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ def _repeated(one: Period, own: int, begin_ns: int, end_ns: int) -> Iterator[Spa
         at += cycle
 
 
-def _of(port: Port) -> Turns | None:
-    """The times that a stimulus shows; None if no class opens and closes, or they are too late."""
+def _of(port: Port) -> Turns | str:
+    """The times that a stimulus shows, or why there are none."""
     gates = port["gates"]
     lists = gate_lists(gates)
     shares = {
@@ -105,16 +106,24 @@ def _of(port: Port) -> Turns | None:
     begins = [one.from_ns or 0 for _, one in _turns(gates)]
     cycle = max(one["cycle_ns"] for one in lists)
     from_ns, until_ns = max(0, begins[0] - BEFORE * cycle), begins[-1] + BEHIND * cycle
-    if not able or until_ns > LONGEST_NS or begins[0] <= 0:
-        return None
+    if not able:
+        return f"no class is open for less than {share(MOST_LOAD / OVERLOAD)} of each cycle"
+    if until_ns > LONGEST_NS:
+        return f"the lists take turns for longer than {exact(LONGEST_NS)}"
+    if begins[0] <= 0:
+        return "the first list begins with the run: nothing is before it"
     return Turns(min(able, key=lambda own: (able[own], -own)), _periods(gates), from_ns, until_ns)
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """Small frames of one class while lists take turns."""
     for port in ports(bench):
         testers, turns = bench.testers(port["name"]), _of(port)
-        if testers is None or turns is None or bench.settled_ns > turns.from_ns:
+        if testers is None or isinstance(turns, str):
+            yield Unsent(port["name"], ALONE if testers is None else str(turns))
+            continue
+        if bench.settled_ns > turns.from_ns:
+            yield Unsent(port["name"], f"clocks settle after the first turn, in {exact(bench.settled_ns)}")
             continue
         part = max(open_ns(one, turns.own) / one["cycle_ns"] for one in gate_lists(port["gates"]))
         wire = min(OVERLOAD * part * port["rate_bps"], MOST_LOAD * testers.rate_bps)
@@ -129,11 +138,9 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
             stop=turns.until_ns - bench.settled_ns,
         )
         about = "small frames of one class while lists take turns"
-        made = bench.stimulus(
+        yield bench.stimulus(
             "gates-turns", port["name"], {"turns": stream}, stream.stop or 0, 20_000_000, about
         )
-        if made is not None:
-            yield made
 
 
 def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:
@@ -145,7 +152,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     for test in ("gates.begin", "gates.change"):
         if test not in kinds:
             yield Result(test, stimulus.port, "not-offered", "the scenario's port has no such turn")
-        elif turns is None or len(frames) < BEFORE:
+        elif isinstance(turns, str) or len(frames) < BEFORE:
             yield undecided(test, stimulus.port, "too-few")
         elif error.own_ns is None:
             yield undecided(test, stimulus.port, "clocks")

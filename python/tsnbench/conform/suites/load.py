@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tsnbench.conform.bench import ALONE, Unsent
 from tsnbench.conform.judge import Number, Result, undecided
 from tsnbench.conform.suites import priority
 from tsnbench.libraries import polars as pl
@@ -29,11 +30,12 @@ FRAMES = 100
 ports = priority.ports
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """A staircase of rates of three sizes through each port."""
     for port in ports(bench):
         testers = bench.testers(port["name"])
         if testers is None:
+            yield Unsent(port["name"], ALONE)
             continue
         streams: dict[str, Stream] = {}
         at = 0
@@ -45,9 +47,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
                 streams[f"octets-{octets}-{level}"] = _stream(bench, port, testers, octets, level, (at, end))
                 at = end + round(20 * frame)
         about = "a staircase of rates of three sizes"
-        made = bench.stimulus("load", port["name"], streams, at, 10_000_000, about)
-        if made is not None:
-            yield made
+        yield bench.stimulus("load", port["name"], streams, at, 10_000_000, about)
 
 
 def _stream(

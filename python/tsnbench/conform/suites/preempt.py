@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tsnbench.conform.bench import Unsent
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.conform.suites.priority import LOAD_OCTETS, LOADS, PHY, PROBE_OCTETS, overload
 from tsnbench.libraries import numpy as np
@@ -49,11 +50,15 @@ def _pcps(port: Port) -> tuple[int, int] | None:
     return max(fast, key=lambda pcp: classes[pcp]), min(slow, key=lambda pcp: classes[pcp])
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """Two testers load a preemptable class, and one of them sends express frames."""
     for port in ports(bench):
         both, pcps = overload(bench, port), _pcps(port)
-        if both is None or pcps is None:
+        if isinstance(both, Unsent):
+            yield both
+            continue
+        if pcps is None:
+            yield Unsent(port["name"], "all priorities are express, or all are preemptable")
             continue
         frame_ns = round((LOAD_OCTETS + PHY) * 8e9 / port["rate_bps"])
         begin, gap = FIRST * frame_ns, EVERY * frame_ns + frame_ns * 3 // 61
@@ -79,9 +84,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
             }
         )
         about = "express frames while a preemptable class loads the port"
-        made = bench.stimulus("preempt", port["name"], streams, end, end, about)
-        if made is not None:
-            yield made
+        yield bench.stimulus("preempt", port["name"], streams, end, end, about)
 
 
 def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:

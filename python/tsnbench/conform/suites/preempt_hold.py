@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench.conform.bench import Unsent
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.conform.suites.priority import LOAD_OCTETS, LOADS, PHY, PROBE_OCTETS, overload
 from tsnbench.libraries import numpy as np
@@ -59,16 +60,17 @@ def _held(port: Port) -> Held | None:
     return None
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """Two testers load a preemptable class, and one small express frame waits for each window."""
     for port in ports(bench):
         both, held = overload(bench, port), _held(port)
-        if both is None or held is None:
-            continue
-        yield from _stimulus(bench, port, both, held)
+        if isinstance(both, Unsent):
+            yield both
+        elif held is not None:
+            yield _stimulus(bench, port, both, held)
 
 
-def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers], held: Held) -> Iterator[Stimulus]:
+def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers], held: Held) -> Stimulus | Unsent:
     gates = port["gates"]
     cycle = gates["cycle_ns"]
     end = (WARM_CYCLES + PROBES) * cycle
@@ -95,9 +97,7 @@ def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers], held: Hel
         }
     )
     about = "an express frame waits for each window while a preemptable class loads the port"
-    made = bench.stimulus("preempt-hold", port["name"], streams, end, end, about)
-    if made is not None:
-        yield made
+    return bench.stimulus("preempt-hold", port["name"], streams, end, end, about)
 
 
 def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:

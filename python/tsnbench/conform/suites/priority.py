@@ -1,4 +1,4 @@
-"""Priorities: which class each PCP is in, whether a higher class goes first, the PCP of frames that leave.
+"""Priorities: which class each PCP is in, and whether a higher class goes first.
 
 While two testers send more of one PCP than the port takes, single small frames of all PCPs pass it: those of
 a higher class wait for one frame at most, those of a lower class wait until the load ends, and those of the
@@ -8,8 +8,10 @@ same class wait for its queue. Only the order of classes is visible, not their n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench.conform.bench import Unsent
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.libraries import numpy as np
 from tsnbench.quantities import exact
@@ -47,48 +49,73 @@ def _plain(port: Port) -> bool:
     return not ({"gates", "server", "preemption", "qdisc"} & port.keys() or shaped)
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """For each port with two testers: every PCP loads it in turn, and probes of all PCPs pass."""
     for port in ports(bench):
         both = overload(bench, port)
-        if both is not None:
-            yield from _stimulus(bench, port, both)
+        yield both if isinstance(both, Unsent) else _stimulus(bench, port, both)
 
 
-def overload(bench: Bench, port: Port) -> tuple[Testers, Testers] | None:
-    """Two testers that can send :data:`LOADS` through a port; None without such testers."""
+def overload(bench: Bench, port: Port) -> tuple[Testers, Testers] | Unsent:
+    """Two testers that can send :data:`LOADS` through a port, or why there are none."""
     both = bench.two_testers(port["name"])
-    enough = both and all(
-        one.rate_bps >= part * port["rate_bps"] for one, part in zip(both, LOADS, strict=True)
-    )
-    return both if enough else None
+    if both is None:
+        return Unsent(port["name"], "testers behind two other ports of the device are needed to overload it")
+    enough = all(one.rate_bps >= part * port["rate_bps"] for one, part in zip(both, LOADS, strict=True))
+    return both if enough else Unsent(port["name"], "the testers' links are too slow to overload the port")
 
 
-def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers]) -> Iterator[Stimulus]:
-    frame_ns = round((LOAD_OCTETS + PHY) * 8e9 / port["rate_bps"])
-    turn = 2 * LOAD_FRAMES * frame_ns
-    streams: dict[str, Stream] = {}
+@dataclass(frozen=True)
+class Turns:
+    """When each PCP loads a port, one after the other, and when probes come."""
+
+    frame_ns: int
+    """Of a large frame."""
+
+    @classmethod
+    def of(cls, port: Port) -> Turns:
+        return cls(round((LOAD_OCTETS + PHY) * 8e9 / port["rate_bps"]))
+
+    @property
+    def turn_ns(self) -> int:
+        return 2 * LOAD_FRAMES * self.frame_ns
+
+    @property
+    def gap_ns(self) -> int:
+        """Between two probes."""
+        return LOAD_FRAMES * self.frame_ns // 2 // (PROBES + 1)
+
+    def probes(self, load: int) -> int:
+        """When probes begin: a queue has formed, and the load lasts."""
+        return load * self.turn_ns + LOAD_FRAMES * self.frame_ns // 2
+
+
+def loads(turns: Turns, both: tuple[Testers, Testers], vid: int | None) -> dict[str, Stream]:
+    """Every PCP in turn loads the port."""
+    frame_ns, streams = turns.frame_ns, {}
     for load in range(8):
-        begin = load * turn
+        begin = load * turns.turn_ns
         for number, (testers, part) in enumerate(zip(both, LOADS, strict=True)):
             # Without random gaps, so that the queue certainly grows.
             pattern = Periodic(period=round(frame_ns / part))
             streams[f"load-{load}-{number + 1}"] = _stream(
-                testers, load, bench.vid(port["name"]), pattern, LOAD_OCTETS, begin,
-                begin + LOAD_FRAMES * frame_ns,
-            )  # fmt: skip
-        # Probes come when a queue has formed, and while the load lasts.
-        first = begin + LOAD_FRAMES * frame_ns // 2
-        gap = LOAD_FRAMES * frame_ns // 2 // (PROBES + 1)
+                testers, load, vid, pattern, LOAD_OCTETS, begin, begin + LOAD_FRAMES * frame_ns
+            )
+    return streams
+
+
+def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers]) -> Stimulus | Unsent:
+    vid, turns = bench.vid(port["name"]), Turns.of(port)
+    streams = loads(turns, both, vid)
+    for load in range(8):
+        first, gap = turns.probes(load), turns.gap_ns
         for pcp in range(8):
             pattern = Periodic(period=gap, offset=pcp * gap // 8)
             streams[f"probe-{load}-{pcp}"] = _stream(
-                both[1], pcp, bench.vid(port["name"]), pattern, PROBE_OCTETS, first, first + PROBES * gap
+                both[1], pcp, vid, pattern, PROBE_OCTETS, first, first + PROBES * gap
             )
     about = "every PCP loads the port in turn, and small frames of all PCPs pass it"
-    made = bench.stimulus("priority", port["name"], streams, 8 * turn, turn, about)
-    if made is not None:
-        yield made
+    return bench.stimulus("priority", port["name"], streams, 8 * turns.turn_ns, turns.turn_ns, about)
 
 
 def _stream(
@@ -113,7 +140,7 @@ def _stream(
 
 
 def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:
-    """Order of classes, the wait of the highest one, and the tags."""
+    """Order of classes, and the wait of the highest one."""
     number = bench.number(stimulus.port)
     port = bench.expected.document["ports"][number]
     frame_ns = (LOAD_OCTETS + PHY) * 8e9 / port["rate_bps"]
@@ -123,7 +150,6 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     else:
         yield _map(stimulus.port, port, waits, frame_ns)
         yield _strict(stimulus.port, port, waits, frame_ns, error)
-    yield _tags(bench, stimulus, seen, number)
 
 
 def _waits(seen: Seen, number: int) -> Mapping[tuple[int, int], np.ndarray] | None:
@@ -190,32 +216,4 @@ def _strict(
         shown=exact(round(most)),
         wanted=f"<= {exact(round(limit))}",
         estimates=len(waits[low, high]),
-    )
-
-
-def _tags(bench: Bench, stimulus: Stimulus, seen: Seen, number: int) -> Result:
-    """PCP and VLAN of frames that leave, against the regeneration of the Plan."""
-    wrong, frames, words = 0, 0, ""
-    for name, stream in stimulus.streams.items():
-        left = seen.left(number, name)
-        pcp = bench.regenerated(seen.ingress(name, number), stream.pcp)
-        bad = left.filter(
-            (left["pcp"].fill_null(0) != pcp) | (left["vid"].fill_null(-1) != (stream.vid or -1))
-        )
-        frames += len(left)
-        wrong += len(bad)
-        if len(bad) and not words:
-            row = bad.row(0, named=True)
-            words = f"frames of PCP {stream.pcp} leave with PCP {row['pcp']} in VLAN {row['vid']}"
-    return Result(
-        "priority.tag",
-        stimulus.port,
-        "fail" if wrong else "pass" if frames else "not-decidable",
-        words,
-        None if frames else "too-few",
-        found=Number(wrong, "frames", wrong, wrong),
-        limit=Number(0, "frames", 0, 0),
-        shown=f"{wrong} of {frames:,} wrong",
-        wanted="0",
-        frames=frames,
     )

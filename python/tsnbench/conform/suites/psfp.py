@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from tsnbench.conform.bench import Unsent
 from tsnbench.conform.judge import Number, Result, undecided
 from tsnbench.libraries import numpy as np
 from tsnbench.plan.sizes import PHY_OVERHEAD
@@ -70,19 +71,14 @@ def ports(bench: Bench) -> list[Port]:
     return [port for port in bench.ports if port["name"] in names]
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """One stimulus for each filter and port; the first stream of a port is sent."""
-    done: set[str] = set()
-    for one in filtered(bench):
-        if one.port in done:
-            continue
-        made = _stimulus(bench, one)
-        if made is not None:
-            done.add(one.port)
-            yield made
+    for port in ports(bench):
+        tried = [_stimulus(bench, one) for one in filtered(bench) if one.port == port["name"]]
+        yield next((made for made in tried if not isinstance(made, Unsent)), tried[0])
 
 
-def _stimulus(bench: Bench, one: Filtered) -> Stimulus | None:
+def _stimulus(bench: Bench, one: Filtered) -> Stimulus | Unsent:
     """The stream with the pattern that its filter needs: for a meter, a size, or a gate."""
     number = bench.number(one.port)
     slowest = min(bench.expected.document["ports"][number]["rate_bps"], 10**9)
@@ -92,14 +88,14 @@ def _stimulus(bench: Bench, one: Filtered) -> Stimulus | None:
         octets = 500
         period = round(octets * 8 * 10**9 / (RATE * own.meter.cir))
         if period < (octets + PHY_OVERHEAD) * 8e9 / slowest:
-            return None
+            return Unsent(one.port, f"the links are too slow for {RATE} times the committed rate")
         streams[one.name] = replaced(
             one.stream, Periodic(period=period), FixedSize(octets=octets), FRAMES * period
         )
         about = f"{FRAMES} frames at {RATE} times the committed rate"
     elif own.gate is not None:
         if any(entry.octets is not None for entry in own.gate.entries):
-            return None
+            return Unsent(one.port, "stream gates with octets are not tested")
         cycle = sum(entry.duration for entry in own.gate.entries)
         step = cycle // PHASES
         period = max(1, -(-round(84 * 8e9 / slowest) * 2 // cycle)) * cycle + step
@@ -110,13 +106,13 @@ def _stimulus(bench: Bench, one: Filtered) -> Stimulus | None:
     elif own.max_sdu is not None:
         sizes = [own.max_sdu + SDU_OVERHEAD + more for more in (-1, 0, 1)]
         if sizes[0] < 64 or sizes[-1] > 1522:
-            return None
+            return Unsent(one.port, "no frames are one octet shorter or longer than max-sdu")
         units = UnitSizes(octets=tuple(size - 50 for size in sizes), most_per_frame=1472)
         period = round(4 * 1542 * 8e9 / slowest)
         streams[one.name] = replaced(one.stream, Periodic(period=period), units, 3 * EACH * period)
         about = "frames of the longest service data unit, and of one octet less and more"
     else:
-        return None
+        return Unsent(one.port, f"the filter of {one.name} has no meter, gate or max-sdu")
     end = max(stream.stop or 0 for stream in streams.values())
     return bench.stimulus("psfp", one.port, streams, end, 20_000_000, about, filters=True)
 
@@ -225,8 +221,11 @@ def _meter(one: Filtered, seen: Seen, ports: tuple[int, int], error: Error) -> R
     every = Arrived.of(one, seen, ports)
     meter = one.filter.meter
     assert meter is not None
-    if meter.eir or len(every) < FRAMES // 2:
-        return undecided("psfp.meter", one.port, "too-few" if not meter.eir else "no-stimulus")
+    if meter.eir:
+        words = "meters with an excess rate are not tested"
+        return undecided("psfp.meter", one.port, "no-stimulus", words)
+    if len(every) < FRAMES // 2:
+        return undecided("psfp.meter", one.port, "too-few")
     place = _blocking(one, "psfp.meter", every, error)
     frames = every.until(None if place is None else place + 1)
     octets = int(every.octets[0])

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from tsnbench.conform.bench import STILL_PPT
+from tsnbench.conform.bench import ALONE, STILL_PPT, Unsent
 from tsnbench.conform.judge import FREE_PPM, Number, Result, undecided, verdict_of
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.inspection import inspect_capture
@@ -67,15 +67,17 @@ def ports(bench: Bench) -> list[Port]:
     return [port for port in bench.ports if _across(bench, port) is not None]
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """The messages of the clocks themselves, and small frames that nothing waits for."""
     for port in ports(bench):
         across, testers = _across(bench, port), bench.testers(port["name"])
         if across is None or testers is None:
+            yield Unsent(port["name"], ALONE)
             continue
         interval = max(across.gptp["sync_interval_ns"], across.gptp["pdelay_interval_ns"])
         duration = MESSAGES * interval
         if duration > LONGEST_NS:
+            yield Unsent(port["name"], f"{MESSAGES} intervals take longer than {exact(LONGEST_NS)}")
             continue
         stream = Stream(
             talker=testers.talker,
@@ -89,11 +91,9 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
         both = (across.towards, across.away)
         there_and_back = [*both, *(bench.network.ports[one]["peer"] for one in both)]
         names = [bench.network.ports[one]["name"] for one in there_and_back]
-        made = bench.stimulus(
+        yield bench.stimulus(
             "ptp", port["name"], {"beside": stream}, duration, interval, about, messages_at=names
         )
-        if made is not None:
-            yield made
 
 
 def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:

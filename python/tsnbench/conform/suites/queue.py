@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tsnbench.conform.bench import Unsent
 from tsnbench.conform.judge import Number, Result, undecided
 from tsnbench.conform.suites import priority
 from tsnbench.plan.sizes import PHY_OVERHEAD
@@ -32,11 +33,16 @@ def _limit(port: Port) -> int | None:
     return None if limit is None or limit > MOST_FRAMES or "limit_octets" in own else limit
 
 
-def stimuli(bench: Bench) -> Iterator[Stimulus]:
+def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     """Two testers overload the class of PCP 0."""
     for port in ports(bench):
         both, limit = priority.overload(bench, port), _limit(port)
-        if both is None or limit is None:
+        if isinstance(both, Unsent):
+            yield both
+            continue
+        if limit is None:
+            words = f"the class of PCP 0 has no limit in frames of at most {MOST_FRAMES:,}"
+            yield Unsent(port["name"], words, "no-limit")
             continue
         frame_ns = (OCTETS + PHY_OVERHEAD) * 8e9 / port["rate_bps"]
         end = round(FILLS * (limit + 20) * frame_ns)
@@ -51,9 +57,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus]:
             )
             for place, (testers, part) in enumerate(zip(both, priority.LOADS, strict=True))
         }
-        made = bench.stimulus("queue", port["name"], streams, end, end, "an overload of 1.4 that ends")
-        if made is not None:
-            yield made
+        yield bench.stimulus("queue", port["name"], streams, end, end, "an overload of 1.4 that ends")
 
 
 def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:
