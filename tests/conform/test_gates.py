@@ -101,7 +101,9 @@ def test_clocks_that_follow_the_device_decide_the_edge(base: int, verdict: str, 
     own = bench(*texts)
     ((_, one),) = prepare(own, chosen(["gates"])).stimuli
     run = Simulation().execute(one.plan, tmp_path / "run")
-    known = budget.after(budget.before(one.plan, "simulation", 0), one.plan, run.folder, ("switch", "robot"))
+    known = budget.after(
+        budget.before(one.plan, "simulation", 0), one.plan, run.folder, "switch", ["talker"], "robot"
+    )
     assert known.clock_ns is not None
     assert known.clock_ns < 1_000
     found = verdicts(in_order(judged("gates", own, one, Seen.of(run), known)))
@@ -114,7 +116,9 @@ def test_clocks_that_are_far_from_each_other_decide_no_edge(tmp_path: Path) -> N
     own = bench(lab() + GPTP)
     ((_, one),) = prepare(own, chosen(["gates"])).stimuli
     run = Simulation().execute(one.plan, tmp_path / "run")
-    known = budget.after(budget.before(one.plan, "simulation", 0), one.plan, run.folder, ("switch", "robot"))
+    known = budget.after(
+        budget.before(one.plan, "simulation", 0), one.plan, run.folder, "switch", ["talker"], "robot"
+    )
     found = verdicts(in_order(judged("gates", own, one, Seen.of(run), known)))
     assert (found["gates.order"], found["gates.edge"]) == ("not-decidable", "not-decidable")
     assert "fail" not in found.values()

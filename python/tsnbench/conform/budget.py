@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 from tsnbench.conform.judge import PREAMBLE, SIGMAS, Error
 from tsnbench.measure.stamps import stamps
 from tsnbench.runs.errors import FolderError
+from tsnbench.runs.stamps import KERNEL
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tsnbench.plan.document import Plan
     from tsnbench.runs.stamps import NodeStamps
 
@@ -36,8 +39,8 @@ def before(plan: Plan, backend: str, asked_ns: int) -> Error:
     document = plan.document
     granularity = max((tap["granularity_ns"] for tap in document["taps"]), default=1)
     slowest = min(port["rate_bps"] for port in document["ports"])
-    exact = backend in EXACT
-    stamp = granularity if exact else max(granularity, SOFTWARE_NS if backend == "netns" else granularity)
+    exact, software = backend in EXACT, backend == "netns"
+    stamp = max(granularity, SOFTWARE_NS) if software else granularity
     resolution = ROUNDING_NS + (0 if exact else round(PREAMBLE * 8e9 / slowest))
     clocks = document.get("clocks")
     if clocks is None:
@@ -45,7 +48,7 @@ def before(plan: Plan, backend: str, asked_ns: int) -> Error:
         clock = None if backend == "hosts" else 0
     else:
         clock = clocks.get("within_ns") if "gptp" in clocks else None
-    return Error(SIGMAS * stamp, clock, resolution, asked_ns)
+    return Error(SIGMAS * stamp, clock, resolution, asked_ns, clock, not software)
 
 
 def may_follow(plan: Plan, backend: str) -> bool:
@@ -54,14 +57,16 @@ def may_follow(plan: Plan, backend: str) -> bool:
     return backend == "hosts" if clocks is None else "gptp" in clocks
 
 
-def after(error: Error, plan: Plan, folder: Path, nodes: tuple[str, str]) -> Error:
-    """The error with the readings of the clocks of two nodes during the run.
+def after(error: Error, plan: Plan, folder: Path, device: str, senders: Sequence[str], at: str) -> Error:
+    """The error with the readings of the clocks during the run.
 
     Args:
         error: known before the run.
         plan: of the run.
         folder: of the run.
-        nodes: the device and the tester that stamps.
+        device: the device under test.
+        senders: the nodes that stamp frames on their way to the device.
+        at: the node that stamps frames behind it.
 
     Raises:
         FolderError: a file with readings cannot be used.
@@ -73,14 +78,33 @@ def after(error: Error, plan: Plan, folder: Path, nodes: tuple[str, str]) -> Err
     clocks = plan.document.get("clocks")
     if found is None or (clocks is not None and "gptp" not in clocks):
         return error
-    both = [found.get(node) for node in nodes]
-    known = [one for one in both if one is not None and one["readings"]]
-    if len(known) < len(both):
-        return replace(error, clock_ns=None)
     first = min((stream["start_ns"] for stream in plan.document["streams"]), default=0)
-    stamp = max(one.get("granularity_ns", 1) + one.get("unseen_ns", 0) for one in known)
-    apart = 0 if known[0]["clock"] == known[1]["clock"] else sum(_most_ns(one, first) for one in known)
-    return replace(error, stamps_ns=max(error.stamps_ns, SIGMAS * stamp), clock_ns=apart)
+    known = [one for node in (*senders, at) if (one := found.get(node)) is not None]
+    stamp = max((one.get("granularity_ns", 1) + one.get("unseen_ns", 0) for one in known), default=0)
+    # A virtual interface hands a frame over at once, a card when the whole frame is there.
+    software = any(one["clock"].startswith(KERNEL) for one in known)
+    return replace(
+        error,
+        stamps_ns=max(error.stamps_ns, SIGMAS * max(stamp, SOFTWARE_NS if software else 0)),
+        whole=error.whole and not software,
+        clock_ns=_apart(found, [device], at, first),
+        testers_ns=_apart(found, senders, at, first),
+    )
+
+
+def _apart(found: Mapping[str, NodeStamps], nodes: Sequence[str], at: str, from_ns: int) -> int | None:
+    """The greatest difference of the clocks of nodes from that of another one; None if it is not known."""
+    most, there = 0, found.get(at)
+    for node in nodes:
+        own = found.get(node)
+        if own is None or there is None:
+            return None
+        if own["clock"] == there["clock"]:
+            continue
+        if not own["readings"] or not there["readings"]:
+            return None
+        most = max(most, _most_ns(own, from_ns) + _most_ns(there, from_ns))
+    return most
 
 
 def _most_ns(one: NodeStamps, from_ns: int) -> int:

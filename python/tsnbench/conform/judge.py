@@ -57,6 +57,15 @@ class Error:
     resolution_ns: int
     asked_ns: int = 0
     """A tolerance that the user asks for."""
+    testers_ns: int | None = None
+    """Between the testers that send and the one that receives; None: not known."""
+    whole: bool = True
+    """Whether it is known how much of a frame was on the wire when it was stamped."""
+
+    @property
+    def one_ns(self) -> int | None:
+        """Of a time from one tester to another; None if it is not known."""
+        return None if self.testers_ns is None else self.stamps_ns + self.testers_ns + self.resolution_ns
 
     @property
     def own_ns(self) -> int | None:

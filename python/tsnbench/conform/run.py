@@ -208,7 +208,9 @@ def conform(
             budget.before(one.plan, on.name, asked_ns),
             one.plan,
             made.run.folder,
-            (bench.name, _stamps_at(bench, one)),
+            bench.name,
+            _senders(bench, one),
+            _stamps_at(bench, one),
         )
         errors.append(error)
         results += judged(suite, bench, one, Seen.of(made.run), error)
@@ -245,6 +247,13 @@ def in_order(results: Sequence[Result]) -> list[Result]:
     after = {name: one.after for name, one in TESTS.items()}
     ordered = sorted(results, key=lambda one: (one.verdict == "not-offered", one.port, places[one.test]))
     return [one for _, own in groupby(ordered, key=lambda one: one.port) for one in heeded(own, after)]
+
+
+def _senders(bench: Bench, one: Stimulus) -> list[str]:
+    """The nodes whose stamps show when frames of a stimulus entered the device."""
+    ports, nodes = bench.network.ports, bench.network.nodes
+    hops = {hop["port"] for stream in one.plan.document["streams"] for hop in stream["route"]}
+    return sorted({nodes[ports[hop]["node"]]["name"] for hop in hops if bench.network.far(hop) == bench.node})
 
 
 def _stamps_at(bench: Bench, one: Stimulus) -> str:

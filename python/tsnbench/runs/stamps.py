@@ -11,6 +11,8 @@ from tsnbench import foreign
 from tsnbench.runs import file_names
 
 FORMAT = "tsnbench-stamps/1"
+KERNEL = "the kernel of "
+"""How the name of a clock begins whose stamps are made in software."""
 
 
 class NodeStamps(TypedDict):

@@ -19,7 +19,7 @@ from tsnbench.scenario.model import FixedSize, Poisson, Stream
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
-    from tsnbench.conform.judge import Error
+    from tsnbench.conform.judge import Error, Reason
     from tsnbench.conform.seen import Seen
     from tsnbench.plan.types import Node, Port
 
@@ -76,8 +76,9 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     if np.isnan(least).any():
         yield from (undecided(test, stimulus.port, "too-few") for test in tests)
         return
-    if error.own_ns is None:
-        yield from (undecided(test, stimulus.port, "clocks") for test in tests)
+    if error.one_ns is None or not error.whole:
+        reason: Reason = "plane" if error.one_ns is not None else "clocks"
+        yield from (undecided(test, stimulus.port, reason) for test in tests)
         return
     a, b, residual = estimate.line(np.array(SIZES, dtype=float), np.array(least))
     node = bench.expected.document["nodes"][bench.node]
@@ -89,7 +90,7 @@ def _results(
     port: str, node: Node, octet_ns: float, fit: tuple[float, float, float], error: Error, frames: int
 ) -> Iterator[Result]:
     a, b, residual = fit
-    own = float(error.own_ns or 0)
+    own = float(error.one_ns or 0)
     tolerance = error.tolerance_ns(own)
     verdict = verdict_of(residual, residual, 3 * tolerance, own)
     words = "" if verdict == "pass" else f"a size is {exact(round(residual))} off the line"
@@ -129,7 +130,7 @@ def _results(
 
 def _residence(port: str, node: Node, own: float, error: Error, frames: int) -> Result:
     """The device's own time, from a frame's last bit in to its first bit out."""
-    found = Number(own, "ns", own - (error.own_ns or 0), own + (error.own_ns or 0))
+    found = Number(own, "ns", own - (error.one_ns or 0), own + (error.one_ns or 0))
     shown = exact(round(own))
     if not node["processing_ns"] or "cut_through_octets" in node:
         return Result(
@@ -143,8 +144,8 @@ def _residence(port: str, node: Node, own: float, error: Error, frames: int) -> 
             frames=frames,
         )
     planned = node["processing_ns"]
-    limit = error.tolerance_ns(error.own_ns or 0)
-    verdict = verdict_of(own - planned, own - planned, limit, error.own_ns or 0)
+    limit = error.tolerance_ns(error.one_ns or 0)
+    verdict = verdict_of(own - planned, own - planned, limit, error.one_ns or 0)
     return Result(
         "forwarding.residence",
         port,

@@ -64,7 +64,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     """Frames that leave after the last one has arrived."""
     number = bench.number(stimulus.port)
     limit = _limit(bench.expected.document["ports"][number]) or 0
-    if error.own_ns is None:
+    if error.one_ns is None:
         yield undecided("queue.depth", stimulus.port, "clocks")
         return
     sent = [seen.entered(seen.ingress(name, number), name) for name in stimulus.streams]

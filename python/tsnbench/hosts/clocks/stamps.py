@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tsnbench.hosts.clocks.sync import Reading
 from tsnbench.hosts.inventory.types import Clock, SyncBounds
-from tsnbench.runs.stamps import NodeStamps
+from tsnbench.runs.stamps import KERNEL, NodeStamps
 
 PS = 1_000
 FREE_PPB = 100_000
@@ -63,7 +63,7 @@ def nodes(
         kept = host in synchronised
         own = sorted(_errors(one, [each for each in readings if each.host == host], epoch_ns, bounds))
         found[one.node] = {
-            "clock": f"the cards of {host}" if HARDWARE in one.by else f"the kernel of {one.kernel}",
+            "clock": f"the cards of {host}" if HARDWARE in one.by else f"{KERNEL}{one.kernel}",
             "drift_ppb": -(-bounds.drift_ppt // 1_000) if kept else FREE_PPB,
             "granularity_ns": 1,
             "unseen_ns": one.unseen_ns,
