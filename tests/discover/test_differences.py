@@ -8,7 +8,7 @@ import pytest
 
 from tsnbench.discover import differences as room
 from tsnbench.discover import running
-from tsnbench.discover.running import Queue, RunningHost, RunningPort, Shaping
+from tsnbench.discover.running import Filters, Queue, RunningHost, RunningPort, Shaping
 from tsnbench.hosts.inventory import load_inventory
 from tsnbench.hosts.mapping import map_plan
 from tsnbench.hosts.state.tuning import Card, read_cards
@@ -74,6 +74,7 @@ CHANGED = {
     "RunningPort.vlans": (lambda: at("s", "eth1", vlans={1: True, 100: False, 200: True}), "vlan 200"),
     "RunningPort.root": (lambda: at("a", "eth1", root="tbf", shaping=None), "queueing discipline"),
     "RunningPort.shaping": (lambda: at("a", "eth1", root="", shaping=None), "queueing discipline"),
+    "RunningPort.filters": (lambda: at("s", "eth1", filters=Filters()), "priority of arriving PCPs"),
     "RunningPort.card": (lambda: carded(Card(eee=True)), "energy saving"),
     "RunningPort.mac": (
         lambda: at("b", "eth1", mac="02:00:00:00:00:99"),
@@ -235,3 +236,16 @@ def test_settings_of_a_network_card_are_named_with_their_commands(lab):
     assert lab(carded(quiet)) == []
     (unknown,) = lab(carded(None))
     assert (unknown.setting, unknown.found) == ("settings of ethtool", None)
+
+
+def test_each_filter_of_arriving_frames_counts(lab):
+    own = said("s").ports["eth1"].filters
+    assert own == Filters({pcp: pcp for pcp in range(8)}, 0)
+    (one,) = lab(at("s", "eth1", filters=Filters({**own.priorities, 3: 5})))
+    assert (one.planned, one.found) == ("3:3", "3:5")
+    assert one.repair.startswith("tc filter replace dev eth1 ingress protocol 802.1Q pref 60003 flower")
+    (one,) = lab(at("s", "eth1", filters=Filters(own.priorities, 2)))
+    assert (one.setting, one.planned, one.found) == ("filters of arriving frames", "0", "2")
+    (one,) = lab(at("s", "eth1", filters=Filters()))
+    assert one.repair.startswith("tc qdisc replace dev eth1 clsact && tc filter")
+    assert lab(at("s", "eth1", filters=Filters(), kind="veth", rate_bps=10**9)) == []

@@ -6,7 +6,7 @@ The names of settings, and the commands, are those of the export ``--as tc``.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,17 @@ from tsnbench.discover.running import Queue, RunningHost, RunningPort, Shaping
 from tsnbench.exports.scenario_text import one_line
 from tsnbench.hosts.job import layout_of, mode_of, queued
 from tsnbench.hosts.state import tuning
-from tsnbench.linux import qdiscs
+from tsnbench.linux import ingress, qdiscs
 from tsnbench.linux.profile import Layout, Mode, Profile
 from tsnbench.linux.readback import compare_options
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.network import Forwarding, Network
+from tsnbench.plan.notes import Notes
 
 if TYPE_CHECKING:
     from tsnbench.discover.asking import Asked
     from tsnbench.hosts import Inventory, Mapped
+    from tsnbench.linux.ingress import Filter
     from tsnbench.linux.qdiscs import Child, Root
     from tsnbench.plan.types import PlanDocument, Port
 
@@ -118,6 +120,8 @@ def _node(
     wanted = queued(network.document)
     bridges = {one.master for name in names.values() if (one := state.ports.get(name)) is not None}
     bridge = min(bridges - {""}, default="") if network.forwards(node) else ""
+    arriving = ingress.arrivals(network, node, Profile(), Notes("diff")) if network.forwards(node) else []
+    planned = {each.port: each.filters for each in arriving}
     for number, name in names.items():
         one = state.ports.get(name)
         if one is None:
@@ -127,6 +131,7 @@ def _node(
         yield from _link(network, number, state, one)
         if network.forwards(node):
             yield from _bridge_port(network, number, state, one, bridge)
+            yield from _arriving(planned.get(number, ()), state, one)
         yield from _devices(state, one)
         yield from _card(len(network.ports[number]["classes"]), state, one)
         profile = Profile(mode_of(one.driver or ""), layout_of(one.driver or "", state.kernel))
@@ -211,6 +216,31 @@ def _devices(state: RunningHost, one: RunningPort) -> Iterator[Difference]:
                 found,
                 f"ip link set dev {one.name}.{vid} type vlan egress-qos-map {planned.replace(', ', ' ')}",
             )
+
+
+def _arriving(planned: Sequence[Filter], state: RunningHost, one: RunningPort) -> Iterator[Difference]:
+    """Priorities of arriving frames, and the number of other filters: without a filter, a bridge of the
+    kernel gives all frames the priority 0. Virtual interfaces are given theirs in another way."""
+    found = one.filters
+    if found is None or one.kind == "veth":
+        return
+    wrong = [each for each in planned if each.gives and found.priorities.get(each.gives[0]) != each.gives[1]]
+    lines = [each.line(one.name) for each in wrong]
+    first = "" if found.priorities or found.others else f"tc qdisc replace dev {one.name} clsact && "
+    if wrong:
+        meant, is_ = (
+            ", ".join(f"{pcp}:{priority}" for pcp, priority in pairs)
+            for pairs in (
+                [each.gives for each in wrong if each.gives],
+                [(each.gives[0], found.priorities.get(each.gives[0], 0)) for each in wrong if each.gives],
+            )
+        )
+        repair = first + " && ".join(f"tc {line}" for line in lines)
+        yield Difference(state.name, one.name, "priority of arriving PCPs", meant, is_, repair)
+    others = sum(each.gives is None for each in planned)
+    if found.others != others:
+        why = "filters of arriving frames"
+        yield Difference(state.name, one.name, why, str(others), str(found.others))
 
 
 def _card(classes: int, state: RunningHost, one: RunningPort) -> Iterator[Difference]:

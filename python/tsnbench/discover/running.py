@@ -24,6 +24,12 @@ for one in /sys/class/net/*; do
 "$(basename "$(readlink -f "$one/device/driver" 2>/dev/null)" 2>/dev/null)"
 done
 """
+_FILTERS = """\
+for one in /sys/class/net/*; do
+  echo "${one##*/}"
+  tc -j filter show dev "${one##*/}" ingress || exit
+done
+"""
 LOOK = {
     "link": ("ip", "-j", "-d", "link", "show"),
     "vlan": ("bridge", "-j", "vlan", "show"),
@@ -32,9 +38,10 @@ LOOK = {
     "qdisc": ("tc", "-j", "-s", "qdisc", "show"),
     "own": ("sh", "-c", _OWN),
     "cards": ("sh", "-c", ASK_ALL),
+    "filters": ("sh", "-c", _FILTERS),
 }
 """The commands by the name of what they read. None of them changes anything."""
-_SCRIPTS = {"own": "the files of /sys/class/net", "cards": "ethtool"}
+_SCRIPTS = {"own": "the files of /sys/class/net", "cards": "ethtool", "filters": "tc filter"}
 """What a script is called in a message."""
 
 
@@ -78,6 +85,16 @@ class Shaping:
 
 
 @dataclass(frozen=True)
+class Filters:
+    """The filters of arriving frames (``flower``)."""
+
+    priorities: Mapping[int, int] = field(default_factory=dict)
+    """By PCP of a tag, the priority that a filter of it alone gives the frame."""
+    others: int = 0
+    """How many other filters there are."""
+
+
+@dataclass(frozen=True)
 class RunningPort:
     """One interface as found. None: the host did not say."""
 
@@ -103,6 +120,8 @@ class RunningPort:
     shaping: Shaping | None = None
     card: Card | None = None
     """What ``ethtool`` says of a network card; None where it says nothing."""
+    filters: Filters | None = None
+    """Of arriving frames."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +199,7 @@ def _host(host: str, said: Json, unread: list[str]) -> RunningHost:
             root=None if mine is None else _root(mine),
             shaping=None if mine is None else _shaping(name, mine, unread),
             card=said.get("cards", {}).get(name),
+            filters=said["filters"].get(name, Filters()) if "filters" in said else None,
         )
     return RunningHost(
         host,
@@ -315,6 +335,32 @@ def _groups(text: str) -> dict[tuple[str, int], frozenset[str]]:
     return {key: frozenset(ports) for key, ports in found.items()}
 
 
+def _filters(text: str) -> dict[str, Filters]:
+    """By interface; the name of each comes before its list."""
+    found, name = {}, ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            found[name] = _filters_of([one for one in _documents(line) if "options" in one])
+        elif line.strip():
+            name = line.strip()
+    return found
+
+
+def _filters_of(rows: Sequence[Json]) -> Filters:
+    priorities: dict[int, int] = {}
+    others = 0
+    for one in rows:
+        keys, actions = one["options"].get("keys", {}), one["options"].get("actions", [])
+        given = [row["priority"] for row in actions if row.get("kind") == "skbedit" and "priority" in row]
+        if list(keys) == ["vlan_prio"] and given:
+            # As the number of a class: ":3", and "none" for 0.
+            number = str(given[-1]).rpartition(":")[2]
+            priorities.setdefault(int(keys["vlan_prio"]), 0 if number == "none" else int(number, 16))
+        else:
+            others += 1
+    return Filters(priorities, others)
+
+
 def _own(text: str) -> dict[str, tuple[str, str]]:
     rows = (line.split("\t") for line in text.splitlines())
     return {row[0]: (row[1], row[2]) for row in rows if len(row) == 3}
@@ -328,6 +374,7 @@ _PARSED: Mapping[str, Callable[[str], Any]] = {
     "qdisc": read_qdiscs,
     "own": _own,
     "cards": read_cards,
+    "filters": _filters,
 }
 assert _PARSED.keys() == LOOK.keys()
-__all__ = ["LOOK", "Queue", "RunningHost", "RunningPort", "Shaping", "read", "steps"]
+__all__ = ["LOOK", "Filters", "Queue", "RunningHost", "RunningPort", "Shaping", "read", "steps"]

@@ -50,6 +50,8 @@ class Filter:
     actions: tuple[str | GateAction, ...]
     copies: int | None = None
     """The priority that is copied unchanged from the tag; None if the filter has any other effect."""
+    gives: tuple[int, int] | None = None
+    """Of a filter that has no other effect than this: the PCP of a tag, and the priority that it becomes."""
 
     def line(self, device: str, moment: Moment = str) -> str:
         """Everything on one line, as a batch file needs it."""
@@ -106,7 +108,7 @@ def _priority(pcp: int, priority: int, delayed: bool) -> Filter:
     if priority != pcp:
         action = f"action vlan modify priority {priority} pipe {action}"
     copies = pcp if priority == pcp and not delayed else None
-    return Filter(_PRIORITIES_FROM + pcp, f"vlan_prio {pcp}", (action,), copies)
+    return Filter(_PRIORITIES_FROM + pcp, f"vlan_prio {pcp}", (action,), copies, (pcp, priority))
 
 
 def _filters(
