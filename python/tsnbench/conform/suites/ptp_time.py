@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench import _native
@@ -105,12 +106,12 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
     yield replace(_lock(stimulus.port, (at_ns, off), promised, own, first), estimates=len(off))
 
 
-def _errors(file: object, sender: Port) -> tuple[np.ndarray, np.ndarray]:
+def _errors(file: Path, sender: Port) -> tuple[np.ndarray, np.ndarray]:
     """When each Sync was captured, and by how much the time that it tells is ahead, in ns."""
     try:
         told = _native.times_told(str(file))
     except (OSError, ValueError) as problem:
-        raise FolderError(file, f"the capture cannot be used: {problem}") from problem  # type: ignore[arg-type]
+        raise FolderError(file.parent, f"the capture cannot be used: {problem}") from problem
     at = np.array([one for one, _ in told], dtype=np.int64)
     ahead = np.array([one for _, one in told], dtype=float)
     return at, ahead + sender["propagation_ps"] / 1000
