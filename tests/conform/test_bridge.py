@@ -59,3 +59,10 @@ def test_neighbours_that_are_bridges_are_passed_by_testers_behind_them(tmp_path:
     assert {one.verdict for one in found} == {"pass", "not-offered"}
     found = results(Bench.of(zonal, "zone-rear", only=["zone-rear -> centre"]), tmp_path, ["priority.map"])
     assert {(one.verdict, one.reason) for one in found} == {("not-decidable", "no-stimulus")}
+
+
+def test_a_network_without_tags_is_tested_with_tags(tmp_path: Path) -> None:
+    """Frames without a tag have no PCP: all would be in one class."""
+    text = LAB.partition("shapers:")[0].replace("pcp: 6, frame", "vlan: none, frame")
+    found = results(bench(text, only=["switch -> robot"]), tmp_path, ["vlan", "priority"])
+    assert {one.verdict for one in found if one.test.startswith("priority.")} == {"pass"}

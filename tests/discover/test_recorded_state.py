@@ -84,3 +84,9 @@ def test_a_state_is_not_recorded_from_a_record(folder: Path) -> None:
     done = diff(folder, "--from", "then.json", "--record", "now.json")
     assert done.returncode == 2
     assert not (folder / "now.json").exists()
+
+
+def test_a_record_replaces_no_file_and_is_refused_before_hosts_are_asked(folder: Path) -> None:
+    done = diff(folder, "--record", "then.json")
+    assert done.returncode == 2
+    assert "expected a file that is not there yet" in done.stderr

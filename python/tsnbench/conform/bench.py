@@ -208,12 +208,14 @@ class Bench:
                 todo.append((back["node"], min(rate, back["rate_bps"])))
         return found
 
-    def vid(self, port: str) -> int | None:
-        """The VLAN of frames through a port: that of the first stream of the scenario there, or 100."""
+    def vid(self, port: str) -> int:
+        """The VLAN of frames through a port: that of the first tagged stream of the scenario there, or 100.
+        Frames without a tag have no PCP."""
         number = self.number(port)
         for stream in self.expected.document["streams"]:
-            if any(hop["port"] == number for hop in stream["route"]):
-                return stream.get("vid")
+            vid = stream.get("vid")
+            if vid is not None and any(hop["port"] == number for hop in stream["route"]):
+                return vid
         return 100
 
     def stimulus(

@@ -15,12 +15,15 @@ from tsnbench.cli.console.output import Exit, fail, print_json, print_line, prin
 from tsnbench.discover import recorded
 from tsnbench.discover.asking import Asked, hear
 from tsnbench.discover.differences import Difference, differences
+from tsnbench.errors import InputError
 from tsnbench.exports.scenario_text import one_line
 from tsnbench.hosts import load_inventory, map_plan
 from tsnbench.plan.slow_motion import dilated
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario import load_variants
 from tsnbench.scenario.selection import selected
+
+ANOTHER = "hint: remove it, or choose another name"
 
 
 def diff(
@@ -48,10 +51,12 @@ def diff(
         plan = dilated(make_plan(selected(load_variants(file), only or [])[0]).document, dilate)
         inventory = load_inventory(hosts)
         mapped = map_plan(inventory, plan, pairs_of("--map", "NODE=MACHINE", place or []))
+        if record is not None and record.exists():
+            raise InputError(f"{record}: expected a file that is not there yet, found one\n{ANOTHER}")
         names = [name for name in inventory.hosts if mapped.node(name) is not None]
         heard = recorded.read(earlier) if earlier is not None else hear(inventory, names)
         if record is not None:
-            write_new(record, recorded.text(heard), "hint: remove it, or choose another name")
+            write_new(record, recorded.text(heard), ANOTHER)
         nothing = recorded.Heard(why=f"{earlier} has no such host")
         asked = {name: heard.get(name, nothing).state(name) for name in names}
         found = differences(plan, inventory, mapped, asked)

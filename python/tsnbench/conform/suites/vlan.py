@@ -141,9 +141,7 @@ def _tags(bench: Bench, stimulus: Stimulus, seen: Seen) -> Result:
     for name, stream in stimulus.streams.items():
         left = seen.left(number, name)
         pcp = bench.regenerated(seen.ingress(name, number), stream.pcp)
-        bad = left.filter(
-            (left["pcp"].fill_null(0) != pcp) | (left["vid"].fill_null(-1) != (stream.vid or -1))
-        )
+        bad = left.filter((left["pcp"].fill_null(0) != pcp) | (left["vid"].fill_null(0) != (stream.vid or 0)))
         frames += len(left)
         wrong += len(bad)
         if len(bad) and not words:
