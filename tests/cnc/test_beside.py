@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,10 @@ streams:
   loop: {from: station1.1.1, to: station2.2.1, period: 1 ms, payload: 100 B, pcp: 7, scheduled: true}
   log: {from: station2.2.2, to: station1.1.2, pcp: 3, period: 1 ms, payload: 100 B, requires: {delay: 2 ms}}
 """
+TIMED = "".join(line for line in GRID.splitlines(keepends=True) if "log:" not in line)
+"""Without the stream that is not scheduled."""
+PCPS = (7, 7, 6, 3, 3, 0)
+"""Above 5, streams are scheduled."""
 STATIONS = [f"station{row}.{column}.{n}" for row in (1, 2) for column in (1, 2) for n in (1, 2)]
 
 
@@ -39,13 +44,18 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> Base:
     return base_of(tmp_path_factory.mktemp("grid"), GRID)
 
 
-def drawn(draw: random.Random, now: Network, number: int) -> Change:
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory: pytest.TempPathFactory) -> Base:
+    return base_of(tmp_path_factory.mktemp("timed"), TIMED)
+
+
+def drawn(draw: random.Random, now: Network, number: int, pcps: Sequence[int] = PCPS) -> Change:
     """Streams that join, leave and are replaced, most of which have room."""
     leave = draw.sample(sorted(now.requested), min(len(now.requested), draw.choice((0, 0, 1, 2))))
     add: dict[str, Any] = {}
     for place in range(draw.choice((1, 1, 1, 2)) if len(now.requested) < 25 else 0):
         talker, *listeners = draw.sample(STATIONS, draw.choice((2, 2, 3)))
-        pcp = draw.choice((7, 7, 6, 3, 3, 0))
+        pcp = draw.choice(pcps)
         written: dict[str, Any] = {"from": talker, "to": listeners, "pcp": pcp}
         written["period"] = draw.choice(("250 us", "500 us", "1 ms", "1.5 ms"))
         written["payload"] = draw.choice(("64 B", "100 B", "1000 B"))
@@ -82,6 +92,49 @@ def test_drawn_changes_are_planned_and_bounded_as_everything_is(grid: Base) -> N
             assert number % 2 or made == outcome(grid, replace(now, draft=None), change), change
     assert beside > CHANGES / 2
     assert refused > CHANGES / 30
+
+
+def test_bounds_of_scheduled_streams_alone_are_those_of_everything(timed: Base) -> None:
+    """No port is analysed then, and flows without a changed port keep their bounds."""
+    draw = random.Random(2)
+    now, alone, refused = first(timed), 0, 0
+    for number in range(CHANGES // 3):
+        change = drawn(draw, now, number, (7, 7, 6))
+        made = outcome(timed, now, change)
+        if isinstance(made, Network):
+            alone += not made.bounds["ports"]
+            now = made
+            assert disagreement(timed, made)[0] == "", change
+        else:
+            refused += 1
+            assert made == outcome(timed, replace(now, draft=None), change), change
+    assert alone > CHANGES / 5
+    assert refused
+    # One stream that is not scheduled needs the analysis, which begins with these bounds.
+    for change in (drawn(draw, now, 1000, (3,)), drawn(draw, now, 1001, (7,))):
+        made = outcome(timed, now, change)
+        assert isinstance(made, Network)
+        assert made.bounds["ports"]
+        assert disagreement(timed, made)[0] == ""
+        now = made
+
+
+def test_with_a_margin_ports_are_analysed(tmp_path: Path) -> None:
+    """A margin delays no frame that keeps to the Plan: the analysis may have lower bounds than the proof."""
+    base = base_of(tmp_path, f"{TIMED}schedule: {{margin: 1 us}}\n")
+    own = {**SCHEDULED, "from": STATIONS[0], "to": STATIONS[5]}
+    now = decide(base, first(base), Change("a", {"one": own}), Rules())
+    assert now.bounds["ports"]
+    assert disagreement(base, now)[0] == ""
+
+
+def test_a_replaced_stream_with_the_bounds_of_the_earlier_one_keeps_its_own_limits(tmp_path: Path) -> None:
+    base = base_of(tmp_path)
+    now = after(base, Change("a", {"one": BOUNDED}))
+    worst = next(flow["upper_ns"] for flow in now.bounds["flows"] if flow["group"] == "one")
+    tighter = {**BOUNDED, "requires": {"delay": f"{worst - 1} ns"}}
+    made = outcome(base, now, Change("a", {"one": tighter}, ("one",)))
+    assert made == ["REFUSED", "streams.one.requires.delay"]
 
 
 @pytest.mark.parametrize(
@@ -130,8 +183,8 @@ def test_a_service_whose_plan_is_not_that_of_everything_admits_nothing_more(
     made.listen(tell)
     right = admission._bounds
 
-    def wrong(base: Base, plan: Any) -> Any:
-        found = right(base, plan)
+    def wrong(*asked: Any) -> Any:
+        found = right(*asked)
         found["flows"][0]["upper_ns"] -= 1
         return found
 

@@ -160,9 +160,15 @@ def test_what_is_asked_of_the_api_resource(served: Served) -> None:
     assert library["ietf-yang-library:modules-state"]["module"][0]["name"] == CNC
     assert served.ask("GET", "/restconf/data/other:data")[0] == 404
     assert served.ask("GET", f"{DATA}/domain=other")[0] == 404
-    assert served.ask("GET", f"{DATA}?fields=domain")[0] == 400
     assert served.ask("GET", f"{DATA}?depth=0")[0] == 400
-    assert served.ask("PUT", DATA, {}, content_type=MEDIA)[0] == 405
+    status, _, headers = served.ask("PUT", DATA, {}, content_type=MEDIA)
+    assert (status, headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+    status, _, headers = served.ask("OPTIONS", f"{CUC}/stream={ID}")
+    assert (status, headers["allow"]) == (200, "GET, HEAD, OPTIONS, PUT, PATCH, DELETE")
+    assert headers["accept-patch"] == MEDIA
+    monitoring = served.ask("GET", "/restconf/data/ietf-restconf-monitoring:restconf-state")[1]
+    capabilities = monitoring["ietf-restconf-monitoring:restconf-state"]["capabilities"]["capability"]
+    assert [one.rpartition("capability:")[2] for one in capabilities] == ["depth:1.0", "fields:1.0"]
     assert served.ask("PUT", f"{CUC}/stream={ID}", {}, content_type="application/json")[0] == 415
 
 
@@ -177,9 +183,10 @@ def test_depth_content_tags_and_creation(served: Served) -> None:
     assert config == stream_of(9)
     state = served.ask("GET", f"{where}?content=nonconfig")[1][f"{CNC}:stream"][0]
     assert set(state) == {"stream-id", "stream-status", "status-info", "listener"}
-    assert served.ask("GET", f"{where}?depth=1")[1][f"{CNC}:stream"] == [
-        {"stream-id": stream_of(9)["stream-id"], "stream-status": "planned"}
-    ]
+    # RFC 8040, 4.8.2: the node alone; its leaves are one level below.
+    assert served.ask("GET", f"{where}?depth=1")[1][f"{CNC}:stream"] == [{}]
+    two = served.ask("GET", f"{where}?depth=2")[1][f"{CNC}:stream"][0]
+    assert (two["stream-status"], two["talker"], two["listener"]) == ("planned", {}, [{}])
     rank = served.ask("GET", f"{where}/talker/stream-rank/rank")[1]
     assert rank == {f"{CNC}:rank": 1}
     assert served.ask("GET", f"{where}/listener=0/end-station-interfaces")[0] in (200, 404)
@@ -190,6 +197,66 @@ def test_depth_content_tags_and_creation(served: Served) -> None:
     assert served.ask("DELETE", where, if_match=headers["etag"])[0] == 412
     assert served.ask("DELETE", where)[0] == 204
     assert put(served, later, if_match=headers["etag"])[0] == 412
+
+
+def test_fields_select_nodes_of_the_module(served: Served) -> None:
+    assert put(served, stream_of(7))[0] == 201
+    where = f"{CUC}/stream={stream_of(7)['stream-id']}"
+
+    def of(fields: str, more: str = "") -> Any:
+        return served.ask("GET", f"{where}?fields={fields}{more}")[1][f"{CNC}:stream"][0]
+
+    assert of("stream-id") == {"stream-id": stream_of(7)["stream-id"]}
+    assert of("talker/stream-rank/rank;listener(index)") == {
+        "talker": {"stream-rank": {"rank": 1}},
+        "listener": [{"index": 0}],
+    }
+    assert of(f"{CNC}:talker(stream-rank;traffic-specification/interval);talker/stream-rank/rank") == {
+        "talker": {
+            "stream-rank": {"rank": 1},
+            "traffic-specification": {"interval": {"numerator": 1, "denominator": 1000}},
+        }
+    }
+    # The selected node counts as the first level.
+    assert of("talker/traffic-specification", "&depth=1") == {"talker": {"traffic-specification": {}}}
+    assert of("talker", "&content=config&depth=2")["talker"]["traffic-specification"] == {}
+    whole = served.ask("GET", f"{DATA}?fields=domain/cuc(cuc-id)")[1]
+    assert whole == {TOP: {"domain": [{"cuc": [{"cuc-id": "plant"}]}]}}
+    for wrong in ("", "no-such", "talker/rank", "talker(", "talker)", "a;;b", "talker/", "%00", "(" * 40):
+        assert served.ask("GET", f"{where}?fields={wrong}")[0] == 400, wrong
+    assert served.ask("GET", f"{where}?depth=1&depth=2")[0] == 400
+    assert served.ask("DELETE", where)[0] == 204
+
+
+def test_a_patch_is_merged_and_judged_as_a_whole(served: Served) -> None:
+    stream = stream_of(6)
+    where = f"{CUC}/stream={stream['stream-id']}"
+
+    def patched(more: dict[str, Any], **headers: str) -> int:
+        own = {"stream-id": stream["stream-id"], **more}
+        return served.ask("PATCH", where, {f"{CNC}:stream": [own]}, content_type=MEDIA, **headers)[0]
+
+    assert patched({"talker": {"stream-rank": {"rank": 0}}}) == 404
+    assert put(served, stream)[0] == 201
+    tag = served.ask("GET", where)[2]["etag"]
+    assert patched({"talker": {"traffic-specification": {"max-frame-size": 500}}}, if_match=tag) == 204
+    assert patched({"talker": {"stream-rank": {"rank": 0}}}, if_match=tag) == 412
+    end = {"mac-address": CAM, "interface-name": "eth1"}
+    assert patched({"listener": [{"index": 1, "end-station-interfaces": [end]}]}) == 204
+    # Of a choice, the case that is written replaces the other one (RFC 7950, 7.9).
+    mac = {"destination-mac-address": "01-00-5E-00-00-01", "source-mac-address": CAM2}
+    address = {"index": 0, "ieee802-mac-addresses": mac}
+    assert patched({"talker": {"data-frame-specification": [address]}}) == 204
+    config = served.ask("GET", f"{where}?content=config")[1][f"{CNC}:stream"][0]
+    expected = stream_of(6, **{"max-frame-size": 500})
+    expected["listener"].append({"index": 1, "end-station-interfaces": [end]})
+    expected["talker"]["data-frame-specification"] = [address]
+    assert config == expected
+    for wrong in ({"talker": 1}, {"listener": {}}, {"no-such": 1}, {"talker": {"stream-rank": {"rank": 900}}}):
+        assert patched(wrong) == 400, wrong
+    assert served.ask("GET", f"{where}?content=config")[1][f"{CNC}:stream"][0] == expected
+    assert served.ask("PATCH", DATA, {}, content_type=MEDIA)[0] == 405
+    assert served.ask("DELETE", where)[0] == 204
 
 
 def test_operations_name_what_is_wrong(served: Served) -> None:

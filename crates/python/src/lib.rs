@@ -6,6 +6,7 @@ mod disk;
 mod json;
 mod measure;
 mod plan;
+mod plan_parts;
 mod replications;
 mod schedule;
 mod schedule_exact;
@@ -23,6 +24,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     json::register(module)?;
     measure::register(module)?;
     plan::register(module)?;
+    plan_parts::register(module)?;
     replications::register(module)?;
     schedule::register(module)?;
     schedule_exact::register(module)?;

@@ -47,9 +47,9 @@ struct Found {
 }
 
 #[derive(Serialize)]
-struct Delays {
-    delays: Vec<tsn_verify::Proven>,
-    margins_assumed: bool,
+pub(crate) struct Delays {
+    pub delays: Vec<tsn_verify::Proven>,
+    pub margins_assumed: bool,
 }
 
 /// Places the streams of a problem (JSON) with an effort (JSON); returns the decisions and every link's gate list as
@@ -94,13 +94,13 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json:
 #[pyfunction]
 fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
     let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    py.detach(|| delays_of(&plan))
+    py.detach(|| delays_of(&tsn_verify::Proof::of(&plan, &tsn_verify::Known::default(), None)))
 }
 
 /// The delays of [`proven_delays`].
-pub(crate) fn delays_of(plan: &Plan) -> PyResult<String> {
-    let report = tsn_verify::verify_with_backlogs(plan, &tsn_verify::Known::default());
-    let found = Delays { delays: report.delays, margins_assumed: report.margins_assumed };
+pub(crate) fn delays_of(proof: &tsn_verify::Proof) -> PyResult<String> {
+    let report = &proof.report;
+    let found = Delays { delays: report.delays.clone(), margins_assumed: report.margins_assumed };
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

@@ -38,7 +38,7 @@ pub use violation::{Unfit, Violation};
 pub use windows::{Open, Passing, Windows, windows};
 
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use tsn_plan::{Fault, Plan};
 
 /// Knowledge about a network that its Plan does not contain.
@@ -75,14 +75,36 @@ pub fn verify(plan: &Plan, known: &Known) -> Report {
 /// The report of [`verify`] with delays that also say whether queues drain after one disturbance.
 #[must_use]
 pub fn verify_with_backlogs(plan: &Plan, known: &Known) -> Report {
-    let (mut report, tables, passages) = followed(plan, known);
-    if !report.delays.is_empty() {
-        let undrained = backlog::undrained(plan, &tables, &passages);
+    Proof::of(plan, known, None).report
+}
+
+/// A proof with delays that also say whether queues drain after one disturbance.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// What was proved.
+    pub report: Report,
+    /// By port, the classes whose queues never drain, one bit each.
+    stuck: HashMap<u32, u8>,
+}
+
+impl Proof {
+    /// Follows every scheduled frame of a Plan that was checked. `earlier`: the proof of a Plan that differs from this
+    /// one only at these ports, where queues are followed again; all else is proved anew.
+    #[must_use]
+    pub fn of(plan: &Plan, known: &Known, earlier: Option<(&Self, &HashSet<u32>)>) -> Self {
+        let (mut report, tables, passages) = followed(plan, known);
+        if report.delays.is_empty() {
+            return Self { report, stuck: HashMap::new() };
+        }
+        let earlier = earlier.filter(|(own, _)| !own.report.delays.is_empty());
+        let stuck =
+            backlog::stuck(plan, &tables, &passages, earlier.map(|(own, changed)| (&own.stuck, changed)));
+        let undrained = backlog::undrained(&stuck, &passages);
         for delay in &mut report.delays {
             delay.undrained = undrained.get(&delay.stream).copied();
         }
+        Self { report, stuck }
     }
-    report
 }
 
 fn followed(plan: &Plan, known: &Known) -> (Report, Vec<Option<gates::Table>>, Vec<passage::Passage>) {

@@ -7,7 +7,7 @@ bounds of the whole keep every limit that they kept before, and all limits of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
@@ -17,7 +17,8 @@ from tsnbench.cnc.network import Base, Network, Requested
 from tsnbench.cnc.requests import problems_of
 from tsnbench.measure.verdict import worst_cases
 from tsnbench.plan.bounds import Known, bounds_of_read
-from tsnbench.planning.beside import beside
+from tsnbench.plan.bounds.scheduled import bounds_beside, proof_has_all
+from tsnbench.planning.beside import Before, beside
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.passes import Finished, planned
 from tsnbench.quantities import quantity, some
@@ -64,8 +65,8 @@ class Rules:
 def first(base: Base) -> Network:
     """The network before any change."""
     made = base.planned
-    bounds = _bounds(base, made)
-    return Network(0, {}, made.plan, made.text, made.hash, bounds, made.draft)
+    bounds = _bounds(base, made, None)
+    return Network(0, {}, made.plan, made.text, made.hash, bounds, made.read, made.draft)
 
 
 def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts | None = None) -> Network:
@@ -93,8 +94,8 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
         path = f"streams.{about}" if about else "streams"
         problem = PlanningProblem(path, "streams in place that stay as they are", found)
         raise NotAcceptedError(Kind.REFUSED, [problem])
-    bounds = _bounds(base, made)
-    after = Network(now.number + 1, requested, made.plan, made.text, made.hash, bounds, made.draft)
+    bounds = _bounds(base, made, now, new)
+    after = Network(now.number + 1, requested, made.plan, made.text, made.hash, bounds, made.read, made.draft)
     parts.done("bounds")
     if problems := list(_broken(now, after, new)):
         raise NotAcceptedError(Kind.REFUSED, problems)
@@ -102,9 +103,21 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     return after
 
 
-def _bounds(base: Base, made: Finished) -> Bounds:
-    """The bounds of a Plan; those of ports with the same arrivals as before are not computed again."""
-    return bounds_of_read(Known(made.plan.document, made.read), False, base.memory)
+def _bounds(base: Base, made: Finished, now: Network | None, new: Collection[str] = ()) -> Bounds:
+    """The bounds of a Plan; those of ports with the same arrivals as before are not computed again.
+
+    If the proof of the schedule has all bounds, no port is analysed. ``new``: the streams that are new.
+    """
+    plan = Known(made.plan.document, made.read)
+    if now is not None and made.touched is not None:
+        earlier = Known(now.plan.document, now.read)
+        # Bounds without ports are those of such streams alone.
+        every = bool(now.bounds["ports"])
+        if proof_has_all(one for one in plan.document["streams"] if every or one["group"] in new):
+            found = bounds_beside(plan, earlier, now.bounds, made.touched)
+            if found is not None:
+                return found
+    return bounds_of_read(plan, False, base.memory)
 
 
 def disagreement(base: Base, now: Network) -> tuple[str, Finished | None]:
@@ -180,7 +193,8 @@ def _beside(
             streams.update(base.with_streams(new, alone=True).streams)
         except (ScenarioErrors, PlanningErrors):
             return None  # the mistakes of the whole are told
-    return beside(now.plan, now.draft, base.scenario.model_copy(update={"streams": streams}), left, [*new])
+    scenario = base.scenario.model_copy(update={"streams": streams})
+    return beside(Before(now.plan, now.read, now.draft, base.parts), scenario, left, [*new])
 
 
 def _requested(
@@ -254,8 +268,10 @@ def _harmed(before: PlanDocument, after: PlanDocument, left: set[str]) -> list[s
 def _broken(before: Network, after: Network, new: Mapping[str, Requested]) -> Iterator[PlanningProblem]:
     """Limits that the worst case does not keep, of new streams and of those in place that it kept before."""
     about = next(iter(new), "")
-    rows = _rows(after.plan.document, after.bounds)
-    proved = {key for key, row in _rows(before.plan.document, before.bounds).items() if _is_proved(row)}
+    changed = list(_changed(before, after, new))
+    names = {flow["stream"] for flow, _ in changed}
+    rows = _rows(after, names)
+    proved = {key for key, row in _rows(before, names).items() if _is_proved(row)}
     for key, row in rows.items():
         if row["group"] in new and not _is_proved(row):
             yield _own(row)
@@ -264,15 +280,29 @@ def _broken(before: Network, after: Network, new: Mapping[str, Requested]) -> It
             limit = quantity(row["limit"], row["limit_unit"])
             expected = f"that {row['stream']} keeps its {row['requirement']} of {limit}"
             yield PlanningProblem(f"streams.{about}" if about else "streams", expected, found)
-    earlier = {(flow["stream"], flow["listener"]): flow for flow in before.bounds["flows"]}
-    for flow in after.bounds["flows"]:
-        was = earlier.get((flow["stream"], flow["listener"]))
+    for flow, was in changed:
         if flow["group"] in new or was is not None:
             yield from _unbounded(flow, None if flow["group"] in new else was, about)
 
 
-def _rows(document: PlanDocument, bounds: Bounds) -> dict[Row, WorstCaseRow]:
-    found = worst_cases(document, bounds)
+def _changed(
+    before: Network, after: Network, new: Collection[str]
+) -> Iterator[tuple[FlowBounds, FlowBounds | None]]:
+    """The flows of new streams, and those with other bounds than before, each with these; answers to others
+    depend on the bounds of those."""
+    earlier = {(flow["stream"], flow["listener"]): flow for flow in before.bounds["flows"]}
+    every = any("answers" in stream for stream in after.plan.document["streams"])
+    for flow in after.bounds["flows"]:
+        was = earlier.get((flow["stream"], flow["listener"]))
+        if every or flow["group"] in new or (was is not flow and was != flow):
+            yield flow, was
+
+
+def _rows(network: Network, names: set[str]) -> dict[Row, WorstCaseRow]:
+    """The worst case of the requirements of these streams."""
+    whole = network.plan.document
+    streams = [stream for stream in whole["streams"] if stream["name"] in names]
+    found = worst_cases({**whole, "streams": streams}, network.bounds)
     return {(row["stream"], row["listener"], row["requirement"]): row for row in found}
 
 

@@ -12,7 +12,7 @@ from tsnbench.plan.streams import periodic, release_ns
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
-    from tsnbench.plan.types import Stream
+    from tsnbench.plan.types import PlanDocument, Stream
 
 
 def stream_facts(network: Network, names: Iterable[str]) -> list[Json]:
@@ -23,17 +23,16 @@ def stream_facts(network: Network, names: Iterable[str]) -> list[Json]:
     ``margin_ns`` to a limit of its delay.
     """
     wanted = set(names)
-    document = network.plan.document
+    whole = network.plan.document
+    document: PlanDocument = {**whole, "streams": [one for one in whole["streams"] if one["group"] in wanted]}
     bounds = {(flow["stream"], flow["listener"]): flow for flow in network.bounds["flows"]}
     margins: dict[tuple[str, str], int] = {}
     for row in worst_cases(document, network.bounds):
-        if row["group"] in wanted and row["limit_unit"] == "ns" and row["worst_case_margin"] is not None:
+        if row["limit_unit"] == "ns" and row["worst_case_margin"] is not None:
             key = row["stream"], row["listener"]
             margins[key] = min(margins.get(key, 1 << 62), int(row["worst_case_margin"]))
     found: list[Json] = []
     for stream in document["streams"]:
-        if stream["group"] not in wanted:
-            continue
         own = network.requested.get(stream["group"])
         listeners = []
         for listener in stream["listeners"]:

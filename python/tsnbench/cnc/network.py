@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench import foreign
-from tsnbench._native import BoundsMemory
+from tsnbench._native import BoundsMemory, PlanParts, ReadPlan
 from tsnbench.cnc.requests import tree_of
 from tsnbench.planning.beside import is_separable
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
@@ -21,7 +21,9 @@ from tsnbench.planning.passes import planned
 from tsnbench.planning.topology.addressing import FIRST_UDP_PORT, multicast_ipv4
 from tsnbench.scenario import load
 from tsnbench.scenario.loader import runs_of
+from tsnbench.scenario.run import read_network
 from tsnbench.scenario.text.place import ELSEWHERE, Place
+from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.text.tree import Mapping as Tree
 from tsnbench.scenario.text.tree import Scalar
 
@@ -65,6 +67,8 @@ class Network:
     """The Plan as canonical JSON, with its hash."""
     hash: str
     bounds: Bounds
+    read: ReadPlan = field(repr=False, compare=False)
+    """The text as the native module read it."""
     draft: Draft | None = field(default=None, repr=False, compare=False)
     """The decisions of the Plan, typed; None if it was read from a store and planning finds another one."""
 
@@ -91,7 +95,11 @@ class Base:
         """Whether a change touches only the streams that share a port with its own."""
         self.memory = BoundsMemory()
         """What the bounds of one Plan know for the next one."""
+        self.parts = PlanParts()
+        """Parts of Plans, which are written and read once."""
         self._first_slot = len(flows)
+        reading = Reading(self._origin.file, {}, tables=self._origin.tables)
+        self._net = read_network(self._origin.tree, reading) if self.separable else None
         parts = [self._origin.text.encode(), *(Path(one).read_bytes() for one in self._origin.tables)]
         self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
         """Of the text of the scenario and of the tables beside it."""
@@ -111,7 +119,7 @@ class Base:
             for key, value in tree.entries
         )
         merged = Tree(tree.place, entries, tree.weight + sum(value.weight for _, value in added))
-        runs = runs_of(merged, self._origin.file, self._origin.tables)
+        runs = runs_of(merged, self._origin.file, self._origin.tables, net=self._net if alone else None)
         if len(runs) != 1:
             paths = runs[0].as_read().swept.values()
             raise PlanningErrors([PlanningProblem(path, "one value", "a list of values") for path in paths])

@@ -197,7 +197,7 @@ class Store:
             raise ContentError(f"{self.file}: expected a Plan that holds, found {error}") from None
         streams = {name: Requested(**one) for name, one in json.loads(requested).items()}
         bounds = bounds_of_read(Known(plan.document, read), hops=False)
-        return Network(number, streams, plan, text, plan.hash, bounds)
+        return Network(number, streams, plan, text, plan.hash, bounds, read)
 
 
 def _row(network: Network) -> tuple[int, str, str]:

@@ -9,16 +9,18 @@ share a link with it, so these alone are searched again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from tsnbench._native import PlanParts, ReadPlan
 from tsnbench.plan.document import Plan
 from tsnbench.plan.streams.facts import Facts
 from tsnbench.planning.assemble import port_document, stream_document, taps_document
 from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.planning.impossible import broken_limits
-from tsnbench.planning.passes import Finished, proved, schedule_flows
+from tsnbench.planning.passes import Beside, Finished, proved, schedule_flows
 from tsnbench.planning.places import ScenarioPlaces
 from tsnbench.planning.routing.routes import route_flows
 from tsnbench.planning.streams.release_pattern import set_phases
@@ -31,7 +33,7 @@ from tsnbench.scenario import model
 from tsnbench.scenario.model.scenario import SETTLED
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import PlanDocument
+    from tsnbench.plan.types import PlanDocument, Tap
     from tsnbench.plan.types import Port as PortDocument
 
 FLOW_PASSES = (name_flows, route_flows, address_flows, size_flows, set_phases, name_failures)
@@ -87,13 +89,24 @@ def _is_plain(flow: Flow) -> bool:
     return not (flow.redundancy or flow.flood or flow.socket or flow.stream.frer or flow.stream.failover)
 
 
+class Before(NamedTuple):
+    """A Plan of a separable network with its decisions; all stay as they are."""
+
+    plan: Plan
+    read: ReadPlan
+    """The Plan as the native module read it."""
+    draft: Draft
+    parts: PlanParts
+    """Parts of this Plan and of earlier ones."""
+
+
 def beside(
-    earlier: Plan, draft: Draft, scenario: model.Scenario, left: Collection[str], joined: Sequence[str]
+    before: Before, scenario: model.Scenario, left: Collection[str], joined: Sequence[str]
 ) -> Finished | None:
     """The Plan of a scenario in which streams left and joined, planned beside an earlier one.
 
     Args:
-        earlier: the earlier Plan, of a separable network. draft: its decisions, which stay as they are.
+        before: the earlier Plan.
         scenario: the scenario after the change: the streams of the earlier one without those in ``left``, in
             their order, then those in ``joined``. left, joined: names of streams; a replaced one is in both.
 
@@ -104,6 +117,7 @@ def beside(
     Raises:
         PlanningErrors: the streams have no place beside those that share a port with them.
     """
+    earlier, draft = before.plan, before.draft
     streams = {name: scenario.streams[name] for name in joined}
     part = Draft(scenario.model_copy(update={"streams": streams}), draft.nodes, draft.ports)
     for each in FLOW_PASSES:
@@ -134,12 +148,14 @@ def beside(
         **earlier.document,
         "ports": _ports(earlier.document, ports, touched),
         "streams": [*(documents[place] for place in places), *added],
-        "taps": taps_document(whole),
+        "taps": _taps(earlier.document, whole),
     }
     if any(broken_limits(Facts({**document, "streams": added}))):
         return None
     try:
-        return proved(whole, Plan(document, ScenarioPlaces(scenario, draft.doubts)))
+        made = Plan(document, ScenarioPlaces(scenario, draft.doubts))
+        ports_left = {hop.port for flow in gone for hop in flow.route}
+        return proved(whole, made, before=Beside(before.read, before.parts, touched | ports_left))
     except PlanningErrors:
         return None
 
@@ -189,5 +205,11 @@ def _ports(document: PlanDocument, ports: Sequence[Port], touched: Iterable[int]
     return found
 
 
-def _meets(flow: Flow, ports: Collection[int]) -> bool:
-    return any(hop.port in ports for hop in flow.route)
+def _taps(document: PlanDocument, draft: Draft) -> list[Tap]:
+    """The taps, those of the earlier Plan as the same objects."""
+    known = {tap["name"]: tap for tap in document["taps"]}
+    return [known[tap["name"]] if known.get(tap["name"]) == tap else tap for tap in taps_document(draft)]
+
+
+def _meets(flow: Flow, ports: AbstractSet[int]) -> bool:
+    return not ports.isdisjoint([hop.port for hop in flow.route])

@@ -6,10 +6,11 @@ A pass that finds problems ends planning with all of them, so the next one gets 
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tsnbench._native import ReadPlan
+from tsnbench._native import PlanParts, ReadPlan
 from tsnbench.libraries import Lazy
 from tsnbench.plan.document import Plan, check
 from tsnbench.planning.assemble import assemble
@@ -177,6 +178,20 @@ class Finished(Planned):
     """All decisions, typed."""
     read: ReadPlan = field(repr=False, compare=False)
     """The text as the native module read it."""
+    touched: AbstractSet[int] | None = None
+    """The ports at which it differs from the earlier Plan; None if nobody knows."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """An earlier Plan that differs from another one only at some ports, and in the streams there."""
+
+    read: ReadPlan
+    """The earlier Plan."""
+    parts: PlanParts
+    """What both have in common."""
+    touched: AbstractSet[int]
+    """The ports."""
 
 
 def planned(
@@ -205,21 +220,31 @@ def planned(
     return proved(finished, made, done)
 
 
-def proved(finished: Draft, made: Plan, done: Callable[[str], None] = _ignored) -> Finished:
+def proved(
+    finished: Draft,
+    made: Plan,
+    done: Callable[[str], None] = _ignored,
+    before: Beside | None = None,
+) -> Finished:
     """A Plan with its text, after ``crates/verify`` has proved its schedule.
 
     Args:
         finished: the draft of the Plan, whose scenario knows the places of mistakes. made: the Plan. done: as
             in :func:`planned`.
+        before: what is known of an earlier Plan that differs little.
 
     Raises:
         PlanningErrors: the Plan contradicts itself, or its schedule is not proved.
     """
     scenario = finished.scenario
-    text, content_hash = made.written()
-    done("write_text")
     try:
-        read = ReadPlan(text)
+        if before is None:
+            text, content_hash = made.written()
+            read = ReadPlan(text)
+        else:
+            text, content_hash, read = before.parts.read(made.document)
+            read.prove_beside(before.read, before.touched)
+        done("write_text")
         wrong = prove(made, text, read)
     except ValueError as error:
         # A value that the passes accept and no backend supports, such as a duration of years.
@@ -238,4 +263,4 @@ def proved(finished: Draft, made: Plan, done: Callable[[str], None] = _ignored) 
             ]
         )
     done("prove")
-    return Finished(made, text, content_hash, finished, read)
+    return Finished(made, text, content_hash, finished, read, None if before is None else before.touched)

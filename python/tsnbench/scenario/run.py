@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from tsnbench.scenario import model, sections
 from tsnbench.scenario.build import clock_faults, clocks, faults, hosts, network, policing, shapers, streams
 from tsnbench.scenario.build.net import Net
@@ -12,8 +14,16 @@ from tsnbench.scenario.text.reading import Bad, Reading
 from tsnbench.scenario.text.tree import Mapping
 
 
-def read_run(tree: Mapping, reading: Reading) -> model.Scenario | None:
-    """One run; None where a mistake was noted."""
+def read_network(tree: Mapping, reading: Reading) -> Net:
+    """The network of a scenario without mistakes, for further readings of the same scenario."""
+    read_parameters(reading, tree)
+    top = SCENARIO.read(reading, tree, "")
+    assert not isinstance(top, Bad)
+    return network.build(reading, top["network"])
+
+
+def read_run(tree: Mapping, reading: Reading, known: Net | None = None) -> model.Scenario | None:
+    """One run; None where a mistake was noted. ``known``: its network, if that was read before."""
     tree = sections.apart(reading, tree)
     entries = tuple((key, value) for key, value in tree.entries if key.text != "parameters")
     read_parameters(reading, tree)
@@ -22,7 +32,10 @@ def read_run(tree: Mapping, reading: Reading) -> model.Scenario | None:
         return None
     net = Net(reading)
     net.named = net.whole = False
-    if "network" in top:
+    if known is not None:
+        net = copy(known)
+        net.reading = reading
+    elif "network" in top:
         net = network.build(reading, top["network"])
     # A stream whose name is a mistake is reported already.
     misnamed = any(problem.path.startswith("streams.") for problem in reading.problems)

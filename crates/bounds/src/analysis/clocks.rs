@@ -8,7 +8,7 @@
 use crate::analysis::answers;
 use crate::analysis::flows::Silent;
 use crate::analysis::network::memory::Memory;
-use crate::analysis::network::{Last, Told};
+use crate::analysis::network::{self, Last, Told};
 use crate::curve::{LONGEST, Ps};
 use crate::model::clocks::{Known, between_stamps, in_true_time};
 use crate::model::ptp::Messages;
@@ -32,6 +32,13 @@ pub fn bounds(plan: &Plan) -> Bounds {
 #[must_use]
 pub fn bounds_with(plan: &Plan, memory: &Memory) -> Bounds {
     found(plan, &|_| false, Some(memory))
+}
+
+/// The lower bounds of [`bounds`] of a Plan without clocks, and why frames may be dropped, without an analysis: upper
+/// bounds are none.
+#[must_use]
+pub fn lower_bounds(plan: &Plan) -> Bounds {
+    network::lower_bounds(plan)
 }
 
 /// The bounds of a checked Plan as if some streams sent nothing.

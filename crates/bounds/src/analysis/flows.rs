@@ -190,7 +190,8 @@ fn set_earliest(
     openings: &[Vec<Option<Openings>>],
 ) {
     let chooses = hops[begin..].iter().any(|hop| hop.turns.is_some());
-    let mut behind: Vec<Option<Least>> = vec![None; hops.len()];
+    // By hop of this stream.
+    let mut behind: Vec<Option<Least>> = vec![None; hops.len() - begin];
     // One pass suffices if parents come first; where paths merge, parents may come later.
     for _ in begin..hops.len() {
         let mut rests = true;
@@ -206,9 +207,11 @@ fn set_earliest(
                 let own = further.iter().filter(|hop| hop.of == Some(number)).chain([&hops[number]]);
                 let ways: Vec<Way<'_>> =
                     own.filter_map(|hop| way(plan, &hops[before], hop, openings)).collect();
-                behind[number] = least(plan, number, &ways, behind[before].as_ref());
-                if let Some((least, gate)) =
-                    behind[number].as_ref().and_then(|least| Some((least, hops[least.since].only_parent()?)))
+                let own = least(plan, number, &ways, behind[before - begin].as_ref());
+                behind[number - begin] = own;
+                if let Some((least, gate)) = behind[number - begin]
+                    .as_ref()
+                    .and_then(|least| Some((least, hops[least.since].only_parent()?)))
                 {
                     let time = least.time();
                     let gate = hops[gate].ends;

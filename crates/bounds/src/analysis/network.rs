@@ -17,6 +17,7 @@ mod rounds;
 
 use self::along::Common;
 use self::faults::{moves_frames, repeats, wrong_lists};
+use self::remembered::has_reasons;
 use crate::analysis::aggregate::Upstream;
 use crate::analysis::ats::{Arriving, with_schedulers};
 use crate::analysis::flows::{Silent, flow_hops};
@@ -81,6 +82,8 @@ struct Network<'a> {
     taps: HashMap<usize, Vec<usize>>,
     /// Ports in cycles whose analysis did not converge.
     unconverged: Vec<bool>,
+    /// Whether what the analysis of a port reads may differ from its last one, but for reasons, which name ports before.
+    dirty: Vec<bool>,
     memory: Option<&'a Memory>,
     /// By port the number of its content in the memory; none if that is of no use.
     versions: Option<Vec<u64>>,
@@ -94,6 +97,21 @@ pub(crate) fn bounds(
     silent: Silent<'_>,
     last: Option<Last<'_>>,
     memory: Option<&Memory>,
+) -> Bounds {
+    found(plan, silent, last, memory, true)
+}
+
+/// The lower bounds of [`bounds`], and why frames may be dropped: both need no analysis. Upper bounds are none.
+pub(crate) fn lower_bounds(plan: &Plan) -> Bounds {
+    found(plan, &|_| false, None, None, false)
+}
+
+fn found(
+    plan: &Plan,
+    silent: Silent<'_>,
+    last: Option<Last<'_>>,
+    memory: Option<&Memory>,
+    analysed: bool,
 ) -> Bounds {
     let wrong: Vec<Vec<Wrong<'_>>> = (0..plan.ports.len()).map(|port| wrong_lists(plan, port)).collect();
     // A port with a wrong list at times is not assumed to delay any frame.
@@ -135,6 +153,7 @@ pub(crate) fn bounds(
         taps,
         results: vec![PortResult::default(); models.len()],
         unconverged: vec![false; models.len()],
+        dirty: vec![true; models.len()],
         numbers: plan
             .streams
             .iter()
@@ -161,10 +180,11 @@ pub(crate) fn bounds(
     };
     let sums = match last {
         Some(last) => network.rounds(&first, last, &|network, from| report(network, from, None)),
-        None => {
+        None if analysed => {
             network.solve();
             None
         }
+        None => Some(report(&network, 0, None)),
     };
     sums.unwrap_or_else(|| report(&network, 0, Some(Common::default())))
 }
@@ -226,10 +246,14 @@ impl Network<'_> {
                 self.pass_on(hop);
             }
         }
+        // A port whose input is that of its last analysis has the same result again.
+        self.dirty.fill(true);
         for _ in 0..MOST_ROUNDS {
             let mut rests = true;
             for port in &circle {
-                rests &= !self.analyse(*port);
+                if self.dirty[*port] || has_reasons(&self.results[*port]) {
+                    rests &= !self.analyse(*port);
+                }
             }
             if rests {
                 return;
@@ -276,7 +300,12 @@ impl Network<'_> {
         };
         with_schedulers(&mut result.delays, &self.hops, &self.arriving);
         self.mark_held(port, &mut result);
+        self.dirty[port] = false;
         let mut changed = self.results[port] != result;
+        let fed: Vec<usize> = self.models[port].flows.iter().flatten().copied().filter(|_| changed).collect();
+        for next in fed.iter().flat_map(|hop| &self.next[*hop]) {
+            self.dirty[self.hops[*next].port] = true;
+        }
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
         }
@@ -340,11 +369,13 @@ impl Network<'_> {
             let latest = self.latest(number);
             let found = (latest, self.times(number, latest));
             let next = &mut self.hops[number];
-            changed |= found != (next.latest, next.times);
+            let mut differs = found != (next.latest, next.times);
             (next.latest, next.times) = found;
             let chain = self.chain(number);
-            changed |= chain != self.hops[number].chain;
+            differs |= chain != self.hops[number].chain;
             self.hops[number].chain = chain;
+            self.dirty[self.hops[number].port] |= differs;
+            changed |= differs;
         }
         changed
     }

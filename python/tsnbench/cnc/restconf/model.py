@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench import foreign
 from tsnbench.cnc.changes import SettingError
+from tsnbench.cnc.restconf.patch import merged
 from tsnbench.libraries import load, yangson
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ CNC = "ieee802-dot1q-cnc-config"
 TYPES = "ieee802-dot1q-tsn-types"
 INET = "ietf-inet-types"
 TOP = f"{CNC}:cnc-config"
+STREAM = f"/{TOP}/domain/cuc/stream"
 LARGEST_MODULE = 1 << 22
 _REVISION = re.compile(r"^\s*revision\s+\"?(\d{4}-\d{2}-\d{2})", re.MULTILINE)
 _NAMESPACE = re.compile(r"^\s*namespace\s+\"?([^\";\s]+)", re.MULTILINE)
@@ -74,6 +77,17 @@ class Model:
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
             # yangson meets values that it did not expect.
             raise DataError("", f"data of another shape ({type(error).__name__})") from None
+
+    def merged(self, old: Json, new: Json) -> Json:
+        """The configuration of a stream with another one merged into it; :meth:`check` judges the result."""
+        return merged(self._data.get_data_node(STREAM), old, new)
+
+    def has(self, names: Sequence[str]) -> bool:
+        """Whether the module has a data node with this path below its top."""
+        try:
+            return self._data.get_data_node("/".join((f"/{TOP}", *names))) is not None
+        except (self._errors, AttributeError):
+            return False
 
 
 def _told(error: Exception) -> DataError:

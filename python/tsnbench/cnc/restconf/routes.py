@@ -22,11 +22,15 @@ from tsnbench.cnc.restconf.operations import OPERATIONS, input_of, remove_stream
 from tsnbench.cnc.restconf.resources import (
     KEYS,
     MOST_DEPTH,
+    Fields,
     NoResourceError,
     Path,
     below,
     content,
+    fields_of,
     path_of,
+    paths,
+    selected,
     shallow,
 )
 from tsnbench.cnc.restconf.status import failure_code, status_of
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 MEDIA = "application/yang-data+json"
+PARAMETERS = {"content", "depth", "fields"}
+"""Of a query."""
 LIBRARY = "2016-06-21"
 """The revision of ietf-yang-library."""
 TAGS = {
@@ -130,7 +136,7 @@ class Restconf:
         found: Json = {
             "ietf-yang-library:modules-state": {"module-set-id": "cnc", "module": self.streams.model.modules},
             "ietf-restconf-monitoring:restconf-state": {
-                "capabilities": {"capability": [f"{capability}:depth:1.0"]},
+                "capabilities": {"capability": [f"{capability}:{name}:1.0" for name in ("depth", "fields")]},
                 "streams": {"stream": [own]},
             },
         }
@@ -148,21 +154,31 @@ class Restconf:
         path = path_of(raw)
         if path.domain not in (None, self.streams.domain):
             raise NoResourceError(raw)
+        allowed = path.methods
+        if request.method == "OPTIONS":
+            client_of(request, Scope.READ)
+            patches = {"accept-patch": MEDIA} if "PATCH" in allowed else {}
+            return Response(headers={"allow": ", ".join(allowed), **patches})
+        if request.method not in allowed:
+            made = error(405, "a stream is written, changed or removed as a whole")
+            made.headers["allow"] = ", ".join(allowed)
+            return made
         if request.method in ("GET", "HEAD"):
             client_of(request, Scope.READ)
             return self._read(request, path)
         client = client_of(request, Scope.OWN).name
         if request.method == "POST":
             return await self._post(request, client, path)
-        if path.stream is None or path.cuc is None or path.rest:
-            raise RefusedError("A stream is written or removed as a whole", 405)
-        cuc, stream, expected = path.cuc, path.stream, expected_of(request)
+        cuc, stream, expected = str(path.cuc), str(path.stream), expected_of(request)
         if request.method == "DELETE":
             await self._written(lambda: self.streams.remove(client, cuc, [stream], expected))
             return Response(status_code=204)
         found = _stream_of(await object_of(request, (MEDIA,)))
         if not isinstance(found.get("stream-id"), str) or canonical(found["stream-id"]) != canonical(stream):
             raise DataError("stream-id", "it differs from the key of the resource")
+        if request.method == "PATCH":
+            await self._written(lambda: self.streams.patch(client, cuc, stream, found, expected))
+            return Response(status_code=204)
         new = await self._written(lambda: self.streams.write(client, cuc, found, expected))
         return Response(status_code=201 if new else 204)
 
@@ -178,9 +194,7 @@ class Restconf:
 
     async def _post(self, request: Request, client: str, path: Path) -> Response:
         """Creates a stream of a CUC, or carries out its action."""
-        if path.cuc is None or path.stream is not None:
-            raise RefusedError("Streams are created below a CUC", 405)
-        cuc, document = path.cuc, await object_of(request, (MEDIA,))
+        cuc, document = str(path.cuc), await object_of(request, (MEDIA,))
         if path.rest == ("remove_streams",):
             asked = input_of(document)
             result = await self._written(lambda: remove_streams(self.streams, client, cuc, asked))
@@ -203,18 +217,36 @@ class Restconf:
 
     def _read(self, request: Request, path: Path) -> Response:
         which, depth = request.query_params.get("content", "all"), request.query_params.get("depth")
-        known = {"content", "depth"}
-        if set(request.query_params) - known or which not in ("all", "config", "nonconfig"):
-            raise RefusedError("The query parameters are content (all, config, nonconfig) and depth", 400)
+        asked = [name for name, _ in request.query_params.multi_items()]
+        if not {*asked} <= PARAMETERS or len({*asked}) < len(asked):
+            raise RefusedError(f"The query parameters are {', '.join(sorted(PARAMETERS))}, each once", 400)
+        if which not in ("all", "config", "nonconfig"):
+            raise RefusedError("The content is all, config or nonconfig", 400)
         if depth not in (None, "unbounded") and not (depth.isdecimal() and 0 < int(depth) <= MOST_DEPTH):
             raise RefusedError("The depth is a number from 1, or unbounded", 400)
         headers: dict[str, str] = {}
         found = self._found(path, headers)
         name, data = below(found[1], path.rest) if path.rest else found
-        data = content(data, which)
-        if depth not in (None, "unbounded"):
-            data = shallow(data, int(depth))
+        data, levels = content(data, which), MOST_DEPTH if depth in (None, "unbounded") else int(depth)
+        text = request.query_params.get("fields")
+        fields = None if text is None else self._fields(text, path)
+        data = shallow(data, levels) if fields is None else selected(data, fields, levels)
         return answer({f"{CNC}:{name}": data}, headers=headers)
+
+    def _fields(self, text: str, path: Path) -> Fields:
+        """The fields of a request.
+
+        Raises:
+            RefusedError: the text is wrong, or the module has no such node there.
+        """
+        try:
+            found = fields_of(text)
+        except ValueError as why:
+            raise RefusedError(f"The fields are {why}", 400) from None
+        for names in paths(found):
+            if not self.streams.model.has((*path.names, *names)):
+                raise RefusedError(f"The module has no {'/'.join(names)} there", 400)
+        return found
 
     def _found(self, path: Path, headers: dict[str, str]) -> tuple[str, Any]:
         """The name and the data of a container, a list entry or a stream."""
@@ -283,7 +315,7 @@ async def host_meta(_: Request) -> Response:
 def routes(streams: Streams, events: Events) -> list[Route]:
     """The routes of RESTCONF."""
     own = Restconf(streams, events)
-    every = ["GET", "PUT", "POST", "DELETE"]
+    every = ["GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE"]
     libraries = ("ietf-yang-library:modules-state", "ietf-restconf-monitoring:restconf-state")
     return [
         Route("/.well-known/host-meta", host_meta),

@@ -100,6 +100,18 @@ class Streams:
         self._keep({key: own})
         return before is None
 
+    def patch(self, client: str, cuc: str, stream_id: str, change: Json, expected: str = "") -> None:
+        """Merges values into a stream (RFC 8040, 4.6.1). Only the writer calls it.
+
+        Raises:
+            DataError: the model does not allow the result. NotAllowedError: there is no such stream, or it is
+                another client's.
+        """
+        own = self._wanted.get(canonical(stream_id))
+        if own is None or own.cuc != cuc:
+            raise NotAllowedError(404, f"no stream {canonical(stream_id)} of this CUC")
+        self.write(client, cuc, self.model.merged(own.stream, change), expected)
+
     def remove(self, client: str, cuc: str, ids: Iterable[str], expected: str = "") -> None:
         """Removes streams from the network and from the list: all or none. Only the writer calls it.
 

@@ -105,15 +105,25 @@ def bounds_of_read(plan: Known, hops: bool = True, memory: BoundsMemory | None =
     found: Bounds = json.loads(plan.read.bounds(hops, memory))
     found = with_windows(with_proof(found, plan), plan)
     _name_promise(found)
-    tick = max((tap["granularity_ns"] for tap in plan.document["taps"] if tap["stage"] == "send"), default=1)
+    tick = release_tick(plan.document)
     for flow in found["flows"]:
-        apart = [] if flow["upper_ns"] is None else [flow["upper_ns"] - flow["lower_ns"]]
-        varies = flow.get("jitter_ns")
-        apart += [] if varies is None else [varies]
-        flow["jitter_ns"] = min(apart, default=None)
-        if tick > 1:
-            flow["release_tick_ns"] = tick
+        finish(flow, tick)
     return found
+
+
+def release_tick(document: PlanDocument) -> int:
+    """The tick of stamps at the release, ns; 1 without such taps."""
+    return max((tap["granularity_ns"] for tap in document["taps"] if tap["stage"] == "send"), default=1)
+
+
+def finish(flow: FlowBounds, tick: int) -> None:
+    """Fills what follows from the other bounds of a flow; ``tick``: that of :func:`release_tick`."""
+    apart = [] if flow["upper_ns"] is None else [flow["upper_ns"] - flow["lower_ns"]]
+    varies = flow.get("jitter_ns")
+    apart += [] if varies is None else [varies]
+    flow["jitter_ns"] = min(apart, default=None)
+    if tick > 1:
+        flow["release_tick_ns"] = tick
 
 
 WINDOWS = "windows' proof"
@@ -145,7 +155,11 @@ def with_proof(found: Bounds, plan: Known) -> Bounds:
     document = plan.document
     if not any("scheduled" in stream for stream in document["streams"]):
         return found
-    proved: ProvenDelays = json.loads(plan.read.proven_delays())
+    return lowered(found, json.loads(plan.read.proven_delays()), document)
+
+
+def lowered(found: Bounds, proved: ProvenDelays, document: PlanDocument) -> Bounds:
+    """The bounds of :func:`with_proof`, from the delays that were proved for these flows."""
     condition = f", if {CLOCKS_APART}" if proved["margins_assumed"] else ""
     if "clocks_within_ns" in found:
         condition = f", if {promised(found['clocks_within_ns'])}"

@@ -3,7 +3,7 @@
 use super::Network;
 use crate::analysis::aggregate::Upstream;
 use crate::analysis::network::memory::{Key, words};
-use crate::analysis::port::PortResult;
+use crate::analysis::port::{ClassResult, PortResult};
 use crate::model::span::Span;
 use std::collections::HashMap;
 
@@ -57,13 +57,7 @@ impl Network<'_> {
 
     /// Keeps a result without reasons, which name other streams and ports.
     pub(super) fn remember(&self, port: usize, key: Key, result: &PortResult) {
-        let reasons = result.delays.iter().chain(&result.passing).any(|(_, delay)| delay.is_err())
-            || result
-                .classes
-                .iter()
-                .flatten()
-                .any(|class| class.backlog.is_err() || class.exceeded.is_some());
-        if reasons || !result.sent.is_empty() {
+        if has_reasons(result) || !result.sent.is_empty() {
             return;
         }
         let here = self.models[port].flows.iter().flatten().enumerate();
@@ -74,6 +68,13 @@ impl Network<'_> {
             memory.keep(key, result);
         }
     }
+}
+
+/// Whether a result has reasons, which name other streams and ports.
+pub(super) fn has_reasons(result: &PortResult) -> bool {
+    let class = |class: &ClassResult| class.backlog.is_err() || class.exceeded.is_some();
+    result.delays.iter().chain(&result.passing).any(|(_, delay)| delay.is_err())
+        || result.classes.iter().flatten().any(class)
 }
 
 /// A result with other numbers of its hops.
