@@ -76,12 +76,16 @@ def measure(count: int, times: int) -> dict[str, list[tuple[float, Decision]]]:
             ("refused", TIGHT),
         ]
         for kind, stream in kinds:
+            if kind == "bounded":
+                # Before there are streams that are not scheduled.
+                names = [f"scheduled{number}" for number in range(times)]
+                found["left"] = [timed(service, Change("bench", {}, (name,))) for name in names]
             for number in range(times):
                 talker, listener = ends.pop()
                 added = {f"{kind}{number}": {"from": talker, "to": listener, **stream}}
                 found.setdefault(kind, []).append(timed(service, Change("bench", added)))
-        names = [f"scheduled{number}" for number in range(times)]
-        found["removed"] = [timed(service, Change("bench", {}, (name,))) for name in names]
+        names = [f"bounded{number}" for number in range(times)]
+        found["bounded left"] = [timed(service, Change("bench", {}, (name,))) for name in names]
         service.close()
         return found
 

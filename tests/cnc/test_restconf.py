@@ -252,7 +252,12 @@ def test_a_patch_is_merged_and_judged_as_a_whole(served: Served) -> None:
     expected["listener"].append({"index": 1, "end-station-interfaces": [end]})
     expected["talker"]["data-frame-specification"] = [address]
     assert config == expected
-    for wrong in ({"talker": 1}, {"listener": {}}, {"no-such": 1}, {"talker": {"stream-rank": {"rank": 900}}}):
+    for wrong in (
+        {"talker": 1},
+        {"listener": {}},
+        {"no-such": 1},
+        {"talker": {"stream-rank": {"rank": 900}}},
+    ):
         assert patched(wrong) == 400, wrong
     assert served.ask("GET", f"{where}?content=config")[1][f"{CNC}:stream"][0] == expected
     assert served.ask("PATCH", DATA, {}, content_type=MEDIA)[0] == 405

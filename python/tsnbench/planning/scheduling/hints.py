@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
+from copy import copy
 from dataclasses import dataclass, field
 from math import lcm
 from typing import TYPE_CHECKING, Literal
@@ -106,7 +106,7 @@ class Hints:
     def _works(self, change: Change, numbers: Sequence[int]) -> bool:
         if self.left <= 0 or len(numbers) > LARGEST:
             return False
-        changed = deepcopy(self.problem)
+        changed = _copied(self.problem)
         change.make(changed)
         changed["streams"] = [changed["streams"][number] for number in numbers]
         text = json.dumps(changed)
@@ -154,7 +154,7 @@ class Hints:
             own = [self.problem["streams"][number] for number in numbers]
             if all(stream["deadline_ns"] >= stream["period_ns"] for stream in own):
                 continue
-            widest = deepcopy(self.problem)
+            widest = _copied(self.problem)
             for number in numbers:
                 widest["streams"][number]["deadline_ns"] = own[0]["period_ns"]
             found = self._found(widest)
@@ -322,6 +322,12 @@ def streams_of(reason: Reason) -> list[int]:
     for one in reason.get("streams", ()):
         found.append(one if isinstance(one, int) else one["stream"])
     return sorted(set(found))
+
+
+def _copied(problem: Problem) -> Problem:
+    """A copy for changes of the values of streams and links; what these hold is shared."""
+    streams, links = map(copy, problem["streams"]), map(copy, problem["links"])
+    return {**problem, "streams": [*streams], "links": [*links]}
 
 
 def _planned(text: str) -> bool:
