@@ -17,7 +17,7 @@ from tsnbench.cnc.network import Base, Network, Requested
 from tsnbench.cnc.requests import problems_of
 from tsnbench.measure.verdict import worst_cases
 from tsnbench.plan.bounds import Known, bounds_of_read
-from tsnbench.plan.bounds.scheduled import bounds_beside, proof_has_all
+from tsnbench.plan.bounds.proven import bounds_beside, proof_has_all
 from tsnbench.planning.beside import Before, beside
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.passes import Finished, planned

@@ -1,4 +1,4 @@
-"""Bounds of a Plan with scheduled streams alone, beside those of an earlier Plan: the proof has them all.
+"""Bounds that the proof alone has, beside those of an earlier Plan, if no stream needs the analysis.
 
 Without a margin, the proof says the time at which each frame arrives if all goes as planned. No bound is
 lower than that, so the analysis of ports by network calculus adds nothing, and is left out. A flow keeps its
