@@ -311,7 +311,17 @@ class ListFurther(TypedDict):
     counts: NotRequired[list[int]]
 
 
-Further = UniformFurther | ListFurther
+class PerOctetFurther(TypedDict):
+    """A value of a list, and a time for each octet of the frame."""
+
+    kind: Literal["per-octet"]
+    per_octet_ps: int
+    most_octets: int
+    values_ns: list[int]
+    counts: NotRequired[list[int]]
+
+
+Further = UniformFurther | ListFurther | PerOctetFurther
 """The processing time of a node beyond its ``processing_ns``, drawn for every frame and every egress
 port.
 """

@@ -52,7 +52,10 @@ class Node:
             return self.processing_ns
         if self.further["kind"] == "uniform":
             return self.processing_ns + self.further["up_to_ns"]
-        return self.processing_ns + max(self.further["values_ns"], default=0)
+        most = self.processing_ns + max(self.further["values_ns"], default=0)
+        if self.further["kind"] == "list":
+            return most
+        return most + -(-self.further["per_octet_ps"] * self.further["most_octets"] // 1_000)
 
 
 @dataclass

@@ -563,6 +563,17 @@ fn processing_times_that_vary_have_their_least_and_their_greatest_value() {
             400_000,
         ),
         (tsn_plan::Further::Uniform { up_to_ns: 50_000 }, 0, 50_000_000, frame),
+        (
+            tsn_plan::Further::PerOctet {
+                per_octet_ps: 800,
+                most_octets: 980,
+                values_ns: vec![700, 900],
+                counts: Vec::new(),
+            },
+            700_000,
+            1_684_000,
+            984_000,
+        ),
     ] {
         net.plan.nodes[path[1] as usize].further = Some(further);
         let found = release(&net.plan);

@@ -24,16 +24,34 @@ pub enum Further {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         counts: Vec<u64>,
     },
+    /// A value of a list, and a time for each octet of the frame.
+    PerOctet {
+        /// Time for each octet of the arriving frame, destination address to FCS, ps.
+        per_octet_ps: u32,
+        /// Octets of the largest frame of the Plan, with every tag that it may have.
+        most_octets: u32,
+        /// The values, ns.
+        values_ns: Vec<u64>,
+        /// How often each value was observed; empty if all are equally likely.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        counts: Vec<u64>,
+    },
 }
 
 impl Further {
     /// The least and the greatest value, ns.
     #[must_use]
     pub fn range_ns(&self) -> (u64, u64) {
+        let range = |values: &[u64]| {
+            (values.iter().min().copied().unwrap_or(0), values.iter().max().copied().unwrap_or(0))
+        };
         match self {
             Self::Uniform { up_to_ns } => (0, *up_to_ns),
-            Self::List { values_ns, .. } => {
-                (values_ns.iter().min().copied().unwrap_or(0), values_ns.iter().max().copied().unwrap_or(0))
+            Self::List { values_ns, .. } => range(values_ns),
+            Self::PerOctet { per_octet_ps, most_octets, values_ns, .. } => {
+                let (least, most) = range(values_ns);
+                let octets_ps = u64::from(*per_octet_ps) * u64::from(*most_octets);
+                (least, most.saturating_add(octets_ps.div_ceil(1_000)))
             }
         }
     }

@@ -20,7 +20,7 @@ impl Simulation<'_> {
         stored: Instant,
     ) -> Instant {
         let earliest = stored - self.cut_short(port, frame, next);
-        self.spread(port, next, earliest)
+        self.spread(port, frame, next, earliest)
     }
 
     /// When a frame with its last bit in at `arrival` reaches the queue of its next hop; `stored` means that the
@@ -35,7 +35,7 @@ impl Simulation<'_> {
     ) -> Instant {
         let early = if stored { Duration::ZERO } else { self.early(port, frame, next) };
         let earliest = arrival + self.network.links[port].processing - early;
-        self.spread(port, next, earliest)
+        self.spread(port, frame, next, earliest)
     }
 
     /// How much earlier than its last bit a frame reaches its next queue.
@@ -48,10 +48,10 @@ impl Simulation<'_> {
     }
 
     /// Adds the additional processing time of the node.
-    fn spread(&mut self, port: PortId, next: HopId, earliest: Instant) -> Instant {
+    fn spread(&mut self, port: PortId, frame: Frame, next: HopId, earliest: Instant) -> Instant {
         let (egress, now) = (self.network.hops[next].port, self.now);
         match self.spreads.get_mut(port.index()) {
-            Some(Some(spread)) => spread.pass(egress, earliest, now),
+            Some(Some(spread)) => spread.pass(egress, frame.octets(), earliest, now),
             _ => earliest,
         }
     }

@@ -54,6 +54,25 @@ fn measured_processing_has_the_shares_of_its_table() {
     assert_eq!(share(&[0, 7, 0]), [0, 10_000, 0]);
 }
 
+/// 0.8 ns for each octet, beside the values of a list.
+#[test]
+fn processing_grows_with_the_octets_of_a_frame() {
+    for octets in [64, 1_000] {
+        let further = |values_ns: &[u64]| Further::PerOctet {
+            per_octet_ps: 800,
+            most_octets: 1_000,
+            values_ns: values_ns.to_vec(),
+            counts: Vec::new(),
+        };
+        let delays = |values: &[u64]| further_delays(Some(further(values)), periodic(100_000, 0), frame(octets));
+        let wire = (i64::from(octets) - 64) * 16;
+        // 51.2 ns of 64 octets end between two ticks of the stamps.
+        let own = i64::from(octets) * 800 / 1_000;
+        assert!(delays(&[0]).iter().all(|delay| (own..=own + 1).contains(&(delay - wire))));
+        assert!(delays(&[300, 500]).iter().all(|delay| [300, 301, 500, 501].contains(&(delay - wire - own))));
+    }
+}
+
 /// A slow frame delays the frames behind it, and they leave directly after it.
 #[test]
 fn frames_of_one_way_keep_their_order() {

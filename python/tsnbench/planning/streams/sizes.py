@@ -5,7 +5,9 @@ IEEE 802.3-2022, 3.2.7 and 4.2.3.3; EnGINE Fig. 8.
 
 from __future__ import annotations
 
+from tsnbench.plan.frames import sizes
 from tsnbench.plan.sizes import SMALLEST_FRAME, header
+from tsnbench.plan.frames import R_TAG
 from tsnbench.planning.draft import Draft
 from tsnbench.scenario import model
 
@@ -14,7 +16,7 @@ LARGEST_FRAME = 65_535
 
 
 def size_flows(draft: Draft) -> None:
-    """Fills ``size`` of every flow in the Plan's form."""
+    """Fills ``size`` of every flow in the Plan's form, and the largest frame where nodes need it."""
     for flow in draft.flows:
         size = flow.stream.size
         if isinstance(size, model.RecordedSizes):
@@ -41,3 +43,14 @@ def size_flows(draft: Draft) -> None:
                 f"frames of {SMALLEST_FRAME} to {LARGEST_FRAME} octets from destination address to FCS",
                 str(octets),
             )
+    if any(node.further is not None and node.further["kind"] == "per-octet" for node in draft.nodes):
+        _note_largest(draft)
+
+
+def _note_largest(draft: Draft) -> None:
+    """The largest frame, for nodes that take a time for each octet."""
+    tag = R_TAG if any(flow.redundancy for flow in draft.flows) else 0
+    largest = max((sizes(flow.size).largest for flow in draft.flows), default=0) + tag
+    for node in draft.nodes:
+        if node.further is not None and node.further["kind"] == "per-octet":
+            node.further = {**node.further, "most_octets": largest}

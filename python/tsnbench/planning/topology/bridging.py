@@ -35,6 +35,9 @@ def planned_node(draft: Draft, name: str, node: model.Node) -> Node:
             found = f"{Path(spread.file).name}, which {error}"
             path = key_of(draft.scenario, name, "processing")
             draft.problem(path, "a table of processing times", found)
+    if spread is not None and spread.per_octet and further is not None and further["kind"] == "list":
+        # The largest frame is known when all sizes are: size_flows fills it.
+        further = {**further, "kind": "per-octet", "per_octet_ps": spread.per_octet, "most_octets": 0}
     buffer: Buffer | None = None
     if node.buffer is not None:
         buffer = without_none({"octets": node.buffer.size, "alpha_permille": node.buffer.alpha})

@@ -1,47 +1,32 @@
-"""Processing times of nodes, and address learning of bridges, from the file to the model."""
+"""The hardware of nodes, and address learning of bridges, from the file to the model."""
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
 
 from tsnbench.scenario import catalogue, model
+from tsnbench.scenario.catalogue.devices import ENDINGS, described
+from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.part import Values
 from tsnbench.scenario.text.reading import Reading, meant
 
 
-def processing(reading: Reading, written: Any) -> tuple[int, model.ProcessingJitter | None]:
-    """The least time, and the possible additional time."""
-    if not isinstance(written, Fields):
-        return written, None
-    if written.bad:
-        return 0, None
-    ways = written.written_of(("most", "values", "file"))
-    if len(ways) != 1 or ("least" in written.places and ways != ["most"]):
-        hint = "write {least: 1 us, most: 3 us}, {values: [1 us, 2 us]} or {file: bridge.csv}"
-        found = " and ".join(written.written_of(("least", *ways))) or "none"
-        reading.problem(written.place, written.path, "most, values or file", found, hint)
-        return 0, None
-    if ways == ["values"]:
-        least = min(written["values"])
-        return least, model.ProcessingJitter(values=tuple(value - least for value in written["values"]))
-    if ways == ["file"]:
-        return 0, model.ProcessingJitter(file=written["file"])
-    least, most = written.get("least", 0), written["most"]
-    if most < least:
-        written.wrong(reading, "most", "a time of at least least", "a shorter one")
-        return 0, None
-    return least, model.ProcessingJitter(up_to=most - least)
-
-
 def device(reading: Reading, node: Fields) -> model.Device | None:
-    """The node's hardware, from the catalogue."""
+    """The node's hardware, from the catalogue or from a file beside the scenario."""
     name = node.get("device")
     if name is None:
         return None
+    if name.endswith(ENDINGS):
+        try:
+            return described(str(Path(reading.file).parent / name))
+        except ScenarioErrors as error:
+            reading.problems += error.problems
+            return None
     known = catalogue.devices()
     if name not in known:
-        reading.problem(name.place, name.path, "the name of a device", name, meant(name, known))
+        hint = meant(name, known) or "tsnbench catalogue lists them; a description of your own ends in .yaml"
+        reading.problem(name.place, name.path, "the name of a device", name, hint)
         return None
     return known[name]
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from tsnbench.scenario import model
-from tsnbench.scenario.build import bridging
+from tsnbench.scenario.build.processing import processing as times_of
 from tsnbench.scenario.kinds.values import in_a_row
 from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import Named, Reading, meant
@@ -145,7 +145,9 @@ class Net:
             hint = f"{name} is a {self.nodes[name].kind} already; give the other one another name"
             self.reading.problem(place, path, "a name of its own for each node", f"{name} again", hint)
             return
-        least, jitter = bridging.processing(self.reading, processing)
+        least, jitter = times_of(self.reading, processing or 0)
+        if device is not None and processing is None and kind != "station":
+            least, jitter = device.processing or 0, device.processing_jitter
         own = None if buffer is None else buffer.part(self)
         self.nodes[name] = model.Node(
             kind=kind,

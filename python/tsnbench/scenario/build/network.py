@@ -74,11 +74,9 @@ def _nodes(net: Net, kind: str, value: Any) -> None:
 def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
     read = Fields(name.place, name.path) if isinstance(options, Bad) else options
     cut_through = _cut_through(net, kind, read)
-    time, memory = read.get("processing", 0), read.get("buffer")
+    time, memory = read.get("processing"), read.get("buffer")
     learning = bridging.learning(net.reading, kind, read)
     device = bridging.device(net.reading, read)
-    if device is not None and "processing" not in read and kind != "station":
-        time = device.processing or 0
     net.add_node(str(name), kind, time, name.place, name.path, cut_through, memory, learning, device)
     queues: Values = {}
     if "queues" in read and (written := read["queues"].part(net)) is not BAD:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, Record, record_of
 from tsnbench.scenario.kinds.common import TIME
 from tsnbench.scenario.kinds.values import FileBeside
+from tsnbench.scenario.model.devices import PER_OCTET
 from tsnbench.scenario.model.network import Buffer
 from tsnbench.scenario.model.traffic import TABLES
 
@@ -20,6 +21,12 @@ PROCESSING = Either(
             "file": Field(
                 FileBeside("the name of a csv or parquet file", endings=TABLES),
                 "measured times, with their counts where it has them",
+            ),
+            "per-octet": Field(
+                PER_OCTET,
+                "further time for each octet of the frame, destination address to FCS",
+                clause="tsnbench",
+                since="0.1",
             ),
         },
         common_mistakes={

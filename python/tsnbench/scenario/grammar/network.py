@@ -51,7 +51,7 @@ NODE_OPTIONS = Record(
     {
         "device": Field(
             Text("the name of a device"),
-            "its hardware: a name of the catalogue",
+            "its hardware: a name of the catalogue, or a description beside the scenario: my-switch.yaml",
             sample="nxp/sja1105",
             clause="tsnbench",
             since="0.1",

@@ -15,18 +15,16 @@ from tsnbench.scenario.model.clocks import (
     PtpDown,
     Wander,
 )
+from tsnbench.scenario.model.devices import Calibration, Device, GateLimits, ProcessingJitter
 from tsnbench.scenario.model.faults import Fault
 from tsnbench.scenario.model.gates import Follow, GateChange, GateEntry, Gates, Planned
 from tsnbench.scenario.model.hosts import Constant, Histogram, Host, Latency, Uniform
 from tsnbench.scenario.model.names import Name, Pcp, PortSelector
 from tsnbench.scenario.model.network import (
     Buffer,
-    Device,
-    GateLimits,
     Link,
     Network,
     Node,
-    ProcessingJitter,
     Queues,
 )
 from tsnbench.scenario.model.policing import Filter, Meter, Regeneration, StreamGate, StreamGateEntry

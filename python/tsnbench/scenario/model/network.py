@@ -7,19 +7,11 @@ from typing import Literal
 
 from tsnbench.scenario.kinds.by_pcp import CLASSES, LARGEST_SDU, LONGEST_WAIT
 from tsnbench.scenario.kinds.combinators import record_of
-from tsnbench.scenario.kinds.common import PROSE, SPAN, TIME
 from tsnbench.scenario.kinds.values import Count, Parsed, Quantity
+from tsnbench.scenario.model.devices import Device, ProcessingJitter
 from tsnbench.scenario.model.names import Name
 from tsnbench.scenario.part import Part, key
 from tsnbench.scenario.units import SIZE, BitRate, Duration, Length, Size
-
-
-class ProcessingJitter(Part):
-    """Processing beyond the least: uniform up to ``up_to``, one of ``values``, or of the times in a file."""
-
-    up_to: Duration | None = None
-    values: tuple[Duration, ...] = ()
-    file: str | None = None
 
 
 def _thousandths(text: str) -> int:
@@ -41,34 +33,6 @@ class Buffer(Part):
         "each class holds at most so much of what is free",
         range="0.001 to 1000",
         default=None,
-    )
-
-
-_ENTRIES = Count(2, 65_536, "a number of entries")
-
-
-class GateLimits(Part):
-    """What the gate control lists of a device can be; None is unknown. IEEE 802.1Q-2022, 12.29.1."""
-
-    granularity: Duration | None = key(SPAN, "entries last multiples of it", default=None)
-    shortest_interval: Duration | None = key(SPAN, "of an entry", default=None)
-    most_entries: int | None = key(_ENTRIES, "of the list of a port", default=None)
-    most_entries_together: int | None = key(_ENTRIES, "of the lists of all ports", default=None)
-    shortest_cycle: Duration | None = key(SPAN, "of a list", default=None)
-    longest_cycle: Duration | None = key(SPAN, "of a list", default=None)
-
-
-class Device(Part):
-    """A device as its source describes it; None is unknown."""
-
-    name: str
-    source: str = key(PROSE, "where the numbers are from", "a data sheet")
-    classes: int | None = key(Count(1, 8, "a number"), "traffic classes of a port", default=None)
-    processing: Duration | None = key(
-        TIME, "from a frame's last bit in to its place in the queue", default=None
-    )
-    gates: GateLimits = key(
-        record_of(GateLimits, "limits of lists", empty=True), "limits", default=GateLimits()
     )
 
 

@@ -1,7 +1,7 @@
 //! Checks of processing and shared memory, and of combinations that are not modelled.
 
 use crate::check::{Check, ensure, time};
-use crate::{Buffer, Further, Node, Pattern, Plan};
+use crate::{Buffer, Further, Node, Pattern, Plan, R_TAG_OCTETS, Size, Stream};
 
 /// Most different processing times of one node.
 const MOST_VALUES: usize = 1 << 16;
@@ -11,6 +11,7 @@ impl Plan {
         for (number, node) in self.nodes.iter().enumerate() {
             let path = |field: &str| format!("nodes[{number}].{field}");
             check_further(node, &path)?;
+            check_largest(node, &self.streams, &path)?;
             let Some(Buffer { octets, alpha_permille }) = node.buffer else { continue };
             ensure(octets > 0, || path("buffer.octets"), || "must be more than 0".into())?;
             let alpha = || path("buffer.alpha_permille");
@@ -32,7 +33,7 @@ fn check_further(node: &Node, path: &impl Fn(&str) -> String) -> Check {
     match &node.further {
         None => Ok(()),
         Some(Further::Uniform { up_to_ns }) => time(*up_to_ns, || path("further.up_to_ns")),
-        Some(Further::List { values_ns, counts }) => {
+        Some(Further::List { values_ns, counts } | Further::PerOctet { values_ns, counts, .. }) => {
             let found = values_ns.len();
             ensure(
                 (1..=MOST_VALUES).contains(&found),
@@ -48,6 +49,27 @@ fn check_further(node: &Node, path: &impl Fn(&str) -> String) -> Check {
             )
         }
     }
+}
+
+/// No frame is larger than the one for which the longest processing time is computed.
+fn check_largest(node: &Node, streams: &[Stream], path: &impl Fn(&str) -> String) -> Check {
+    let Some(Further::PerOctet { most_octets, .. }) = &node.further else { return Ok(()) };
+    let largest = streams.iter().map(largest_frame).max().unwrap_or(0);
+    ensure(
+        largest <= *most_octets,
+        || path("further.most_octets"),
+        || format!("{most_octets} octets, and the largest frame has {largest}"),
+    )
+}
+
+/// The largest frame of a stream, with the tag of its member streams.
+fn largest_frame(stream: &Stream) -> u32 {
+    let octets = match &stream.size {
+        Size::Frame { octets } => *octets,
+        Size::Units { most_per_frame, overhead, .. } => most_per_frame.saturating_add(*overhead),
+        Size::List { octets } => octets.iter().max().copied().unwrap_or(0),
+    };
+    octets.saturating_add(if stream.redundancy.is_some() { R_TAG_OCTETS } else { 0 })
 }
 
 #[cfg(test)]
@@ -88,6 +110,11 @@ mod tests {
                     "/nodes/1/further/counts",
                     json!([0, 0]),
                     "nodes[1].further.counts: 2 counts of 2 values, 0 in all",
+                ),
+                (
+                    "/nodes/1/further",
+                    json!({"kind": "per-octet", "per_octet_ps": 800, "most_octets": 63, "values_ns": [0]}),
+                    "nodes[1].further.most_octets: 63 octets, and the largest frame has 64",
                 ),
                 ("/nodes/0/buffer/octets", json!(0), "nodes[0].buffer.octets: must be more than 0"),
                 (
