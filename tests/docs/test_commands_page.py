@@ -81,6 +81,8 @@ def test_one_word_names_one_thing() -> None:
     """An option has one kind of value in all commands, apart from these."""
     two_meanings = {
         "--frame": "a frame of a run, or the size of one (a key of scenarios)",
+        "--for": "a time, or the nodes of a calibration",
+        "--into": "the folder of results, or the file of a description",
         "--from": "the begin of a span of time, or of stages",
         "--to": "the end of a span of time, or of stages",
         "--interface": "an interface, or one for each port",
@@ -95,7 +97,7 @@ def test_one_word_names_one_thing() -> None:
             for name in one.opts if one.param_type_name == "option" else ():
                 found.setdefault(name, set()).add("" if one.is_flag else str(one.metavar))
     assert {name: kinds for name, kinds in found.items() if len(kinds) > 1}.keys() <= two_meanings.keys()
-    assert found["--into"] == {"DIR"}
+    assert found["--into"] == {"DIR", "FILE"}
     assert found["--output"] == {"FILE"}
     assert found["--as"] == {"FORMATS"}
     assert found["--dry-run"] == {""}

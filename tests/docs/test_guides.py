@@ -17,7 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [
     *sorted(ROOT.glob("docs/tutorial/[01]*.md")),
     *sorted(ROOT.glob("docs/trades/[a-z]*.md")),
-    *(ROOT / f"docs/guides/{name}.md" for name in ("report", "compare", "conform", "studies", "train")),
+    *(
+        ROOT / f"docs/guides/{name}.md"
+        for name in ("report", "compare", "conform", "calibrate", "studies", "train")
+    ),
 ]
 BLOCK = re.compile(r"^```(sh|yaml|xml|python|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WRITTEN_AS = re.compile(r"here\s+as\s+`([a-z-]+\.(?:yaml|xml))`")

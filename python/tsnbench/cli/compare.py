@@ -34,7 +34,7 @@ from tsnbench.cli.measuring.plan_file import read_plan
 from tsnbench.cli.parts import compare_page, inet, planning, report_files, saihu, scenarios
 from tsnbench.compare import Comparison, captured, opened
 from tsnbench.compare import compare as hold_together
-from tsnbench.compare.tables import agreement_table, gate_table, side_table
+from tsnbench.compare.tables import agreement_table, gate_table, prediction_table, side_table
 from tsnbench.compare.tidy import text_of
 from tsnbench.foreign_files import recognise
 from tsnbench.runs import file_names
@@ -161,6 +161,8 @@ def _print(found: Comparison, form: Form) -> None:
         yield side_table(found)
         if found.gates:
             yield gate_table(found)
+        if (inside := prediction_table(found)) is not None:
+            yield inside
         yield agreement_table(found)
 
     print_found(form, found.document(), lambda: text_of(found), tables)

@@ -40,6 +40,7 @@ COMMANDS = {
     "replay": "replay",
     "study": "study",
     "reproduce": "study.reproduce",
+    "calibrate": "machines.calibrate",
     "conform": "conform",
     "prove": "machines.prove",
     "doctor": "machines.doctor",

@@ -18,6 +18,8 @@ from tsnbench.libraries import Lazy
 
 __all__ = [
     "bound_parts",
+    "calibration_figures",
+    "calibration_tables",
     "captured_page",
     "cnc_server",
     "compare_page",
@@ -37,6 +39,7 @@ __all__ = [
     "netns",
     "plan_page",
     "planning",
+    "prediction",
     "replay_page",
     "report_files",
     "run_files",
@@ -56,6 +59,9 @@ __all__ = [
 if TYPE_CHECKING:
     import tsnbench.backends.netns as netns
     import tsnbench.backends.vm.backend as virtual_machine
+    import tsnbench.calibration.figures as calibration_figures
+    import tsnbench.calibration.prediction as prediction
+    import tsnbench.calibration.tables as calibration_tables
     import tsnbench.cli.console.terminal as terminal
     import tsnbench.cnc.server.server as cnc_server
     import tsnbench.compare.inet as inet
@@ -90,6 +96,8 @@ if TYPE_CHECKING:
     import tsnbench.ui.server as ui_server
 else:
     bound_parts = Lazy("tsnbench.plan.bounds.parts")
+    calibration_figures = Lazy("tsnbench.calibration.figures")
+    calibration_tables = Lazy("tsnbench.calibration.tables")
     captured_page = Lazy("tsnbench.report.captured_page")
     cnc_server = Lazy("tsnbench.cnc.server.server")
     compare_page = Lazy("tsnbench.report.compare_page")
@@ -109,6 +117,7 @@ else:
     netns = Lazy("tsnbench.backends.netns")
     plan_page = Lazy("tsnbench.report.plan_page")
     planning = Lazy("tsnbench.planning")
+    prediction = Lazy("tsnbench.calibration.prediction")
     replay_page = Lazy("tsnbench.replay.page")
     report_files = Lazy("tsnbench.report.files")
     run_files = Lazy("tsnbench.runs.file_names")

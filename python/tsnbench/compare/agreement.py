@@ -14,6 +14,7 @@ from tsnbench.compare.known import known
 from tsnbench.compare.runs import Side
 from tsnbench.plan.streams.paths import path_to
 from tsnbench.runs.measures import figures
+from tsnbench.runs.tables.predicted import intervals as intervals_of
 
 if TYPE_CHECKING:
     from tsnbench.runs.measures import PathReport
@@ -25,6 +26,7 @@ REPETITION_NS = {"tsnport": 0.0}
 wires of a guest (see docs/concepts/kernel.md)."""
 OTHER_WIRES_NS = 500.0
 """Between veth interfaces."""
+PREDICTED = "the interval that the calibrated twin predicts"
 STATISTICS = ("min", "median", "p99")
 """Of the delay. The maximum is one frame's: now and then a kernel does something else for some 40 us."""
 
@@ -92,18 +94,24 @@ def agreements(
     the tolerance of all delays.
     """
     found = [_by_key(side) for side in sides]
+    foretold = {} if sides[0].prediction is None else intervals_of(sides[0].prediction)
     for second in range(1, len(sides)):
         for key, path in found[0].items():
             other = found[second].get(key)
             if other is None:
                 continue
             pair, own_paths = (sides[0], sides[second]), (path, other)
-            for name in STATISTICS:
+            for name in (*STATISTICS, "max"):
+                predicted = None if within_ns is not None else foretold.get((*key, name))
+                if name == "max" and predicted is None:
+                    continue  # It is one frame's.
                 each = [_figure(own.get(key), name) for own in found]
                 one, two = each[0], each[second]
                 if one is None or two is None:
                     continue
-                terms = _terms(sides, second, path, each, within_ns)
+                terms = _terms(sides, second, path, each, within_ns) if predicted is None else ()
+                if predicted is not None:
+                    terms = (Term(one - predicted[0], predicted[1] - one, PREDICTED), *_stamps(pair[1]))
                 if within_ns is None:
                     terms += _clocks(pair, own_paths)
                 yield _told(
@@ -191,6 +199,12 @@ def _terms(
             first, other = (planned if side.is_kernel else 0.0 for side in pair)
             terms.append(Term(other, first, "the Plan's processing in bridges; a kernel takes its own time"))
     return tuple(terms)
+
+
+def _stamps(side: Side) -> tuple[Term, ...]:
+    """The resolution of a measurement's stamps, beyond the one that a prediction has."""
+    coarse = granularity(side)
+    return (Term(2 * coarse, 2 * coarse, "two stamps of the measurement"),) if coarse > 1 else ()
 
 
 def _clocks(pair: Sequence[Side], paths: Sequence[PathReport]) -> tuple[Term, ...]:

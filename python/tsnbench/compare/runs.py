@@ -15,12 +15,14 @@ from tsnbench.runs.errors import FolderError
 from tsnbench.runs.lock import refuse_busy
 from tsnbench.runs.manifest import KERNELS
 from tsnbench.runs.run import with_names
+from tsnbench.runs.tables import predicted
 from tsnbench.sheet import numbered
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument
     from tsnbench.runs.measures import Measures
+    from tsnbench.runs.tables.predicted import Prediction
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Side:
     folder: Path | None = None
     table: Path | None = None
     """One row per frame, of captures."""
+    prediction: Prediction | None = None
+    """The intervals in which the calibrated twin of a network predicts measurements."""
 
     def __repr__(self) -> str:
         return f"Side({self.label!r}, {len(self.frames):,} frames)"
@@ -98,6 +102,7 @@ def opened(folder: Path | str) -> Side:
         plan_hash=run.plan.hash,
         manifest=run.manifest,
         folder=Path(folder),
+        prediction=predicted.read(run.folder),
     )
 
 
@@ -132,7 +137,31 @@ def captured(
         >>> captured(tx, rx, Path("."), like=run)
         Side('captures', 20 frames)
     """
-    table = into / "captured-frames.parquet"
+    measures, named = _captured(tx, rx, into, names, like.plan if like else None)
+    return Side("captures", "captures", measures, _compared(named), table=into / TABLE)
+
+
+def captured_frames(
+    tx: Sequence[Path], rx: Sequence[Path], into: Path, names: Mapping[str, str], plan: PlanDocument
+) -> pl.DataFrame:
+    """The frames of captures of both ends, with the names of a Plan; arguments and errors as for
+    :func:`captured`.
+    """
+    return _compared(_captured(tx, rx, into, names, plan)[1])
+
+
+TABLE = "captured-frames.parquet"
+
+
+def _captured(
+    tx: Sequence[Path],
+    rx: Sequence[Path],
+    into: Path,
+    names: Mapping[str, str] | None,
+    planned: PlanDocument | None,
+) -> tuple[Measures, pl.DataFrame]:
+    """Measures and frames of captures, with the names of a Plan."""
+    table = into / TABLE
     measures = measure_captures(list(tx), list(rx), offset="auto", frames=table)
     frames = pl.read_parquet(table)
     there = {path["stream"] for path in measures["paths"]}
@@ -141,15 +170,13 @@ def captured(
             f"--rename: the captures have no stream {', '.join(unknown)}\n"
             f"hint: they have {', '.join(sorted(there)[:12])}"
         )
-    planned = like.plan if like else None
     known = (planned_names(planned) if planned else {}) | dict(names or {})
     listeners = _only_listeners(planned) if planned else {}
     for path in [*measures["paths"], *measures["groups"]]:
         path["stream"] = known.get(path["stream"], path["stream"])
         path["group"] = known.get(path.get("group") or path["stream"], path.get("group") or path["stream"])
         path["listener"] = listeners.get(path["stream"], path["listener"])
-    named = with_names(frames, measures["paths"])
-    return Side("captures", "captures", measures, _compared(named), table=table)
+    return measures, with_names(frames, measures["paths"])
 
 
 def planned_names(plan: PlanDocument) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tsnbench.compare.agreement import Agreement
+from tsnbench.compare.agreement import PREDICTED, Agreement
 from tsnbench.compare.comparison import Comparison, letter
 from tsnbench.quantities import micros
 from tsnbench.runs.measures import figures
@@ -72,6 +72,23 @@ def agreement_table(found: Comparison) -> Table:
             found.letters(one),
         )
     table.caption = "\n".join(f"{letter(place)}: {reason}" for place, reason in enumerate(found.reasons))
+    return table
+
+
+def prediction_table(found: Comparison) -> Table | None:
+    """Predicted interval, measured value, and whether it is inside; None without a prediction."""
+    prediction = found.sides[0].prediction
+    rows = [one for one in found.agreements if any(term.reason == PREDICTED for term in one.terms)]
+    if prediction is None or not rows:
+        return None
+    title = f"predicted with {prediction['level']:.0%}, and measured; us"
+    table = plain_table(title, ["stream", "run", "quantity", "inside"], ["from", "to", "measured"])
+    for one in rows:
+        low, high = one.found_first - one.below, one.found_first + one.above
+        numbers = (micros(value) for value in (low, high, one.found_second))
+        label = found.sides[one.second].label
+        table.add_row(one.stream, label, one.quantity, "YES" if one.agrees else "NO", *numbers)
+    table.caption = "\n".join(f"extrapolated: {text}" for text in prediction["outside"]) or None
     return table
 
 

@@ -126,8 +126,6 @@ REVISES: dict[str, frozenset[str]] = {
     "identify": frozenset({"flows.redundancy"}),
     # The PCP of the queue replaces the stream's own, and `ways: free` may choose another path.
     "schedule_flows": frozenset({"flows.stream", "flows.route", "flows.ends"}),
-    # The longest processing time of a node that takes a time for each octet needs the largest frame.
-    "size_flows": frozenset({"nodes.further"}),
     # A host's latencies move the releases, and its kernel's gates follow its qdisc.
     "set_hosts": frozenset({"flows.pattern", "ports.gates"}),
 }

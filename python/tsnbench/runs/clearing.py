@@ -34,6 +34,7 @@ _FIXED = {
     file_names.FRAMES,
     file_names.VERDICT,
     file_names.CONFORM,
+    file_names.PREDICTION,
     "stages.svg",
     "stages.png",
 }

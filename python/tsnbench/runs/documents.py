@@ -102,6 +102,12 @@ _SHAPES: dict[str, Shape] = {
         **dict.fromkeys(("steady_from_ns?", "period_ns?", "repeated?", "simulated_ns?"), COUNT),
         "reason?": TEXT,
     },
+    file_names.PREDICTION: {
+        "level": NUMBER,
+        "draws": COUNT,
+        "outside": [TEXT],
+        "paths": [{"stream": TEXT, "listener": TEXT, "quantities": {"*": [NUMBER]}}],
+    },
     file_names.BOUNDS: {
         "plan?": TEXT,
         "version?": TEXT,

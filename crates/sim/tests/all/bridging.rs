@@ -64,7 +64,8 @@ fn processing_grows_with_the_octets_of_a_frame() {
             values_ns: values_ns.to_vec(),
             counts: Vec::new(),
         };
-        let delays = |values: &[u64]| further_delays(Some(further(values)), periodic(100_000, 0), frame(octets));
+        let delays =
+            |values: &[u64]| further_delays(Some(further(values)), periodic(100_000, 0), frame(octets));
         let wire = (i64::from(octets) - 64) * 16;
         // 51.2 ns of 64 octets end between two ticks of the stamps.
         let own = i64::from(octets) * 800 / 1_000;

@@ -30,6 +30,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "reproduce": "Run the scenarios of a paper's figure beside its printed numbers.",
     },
     "Devices and labs": {
+        "calibrate": "Fit a description of a device to measurements, with intervals.",
         "conform": "Test whether one device does what a scenario says.",
         "prove": "Tell whether a port's gate list is on, and which layer lost it.",
         "doctor": "Report what this machine, a host or a lab supports.",

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tsnbench.cli.console.options import argument, json_of
+from tsnbench.cli.console.options import argument, json_of, option
 from tsnbench.cli.console.output import Exit, fail, print_json, print_line, print_prose
 from tsnbench.hosts.inventory import grammar as inventory
 from tsnbench.hosts.inventory.grammar import INVENTORY
-from tsnbench.scenario.catalogue.listing import entries
+from tsnbench.scenario.catalogue.listing import device_entries, entries
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.reference import schema as scenario
 from tsnbench.scenario.reference.keys import find, hint
 from tsnbench.scenario.reference.text import in_words
+
+DEVICES = "devices"
+"""Instead of a prefix: all hardware."""
 
 
 class Subject(StrEnum):
@@ -48,14 +52,29 @@ def schema(
 
 
 def catalogue(
-    prefix: Annotated[str, argument("PREFIX", "Only names with this prefix: engine/, flextest/gcl.")] = "",
+    prefix: Annotated[
+        str, argument("PREFIX", "Only names with this prefix: engine/, flextest/gcl; or devices.")
+    ] = "",
+    folder: Annotated[
+        Path | None,
+        option("DIR", "With devices: also the descriptions of this folder of your own."),
+    ] = None,
     as_json: Annotated[bool, json_of("Names and their meaning")] = False,
 ) -> None:
     """List named patterns, classes and gate control lists.
 
     A scenario can use these names in place of numbers.
     """
-    found = [(name, text) for name, text in entries() if name.startswith(prefix)]
+    if folder is not None and (prefix != DEVICES or not folder.is_dir()):
+        what = "a folder" if prefix == DEVICES else f"catalogue {DEVICES}"
+        fail(
+            Exit.INPUT_WRONG,
+            f"--folder: expected {what}, found {folder if prefix == DEVICES else prefix or 'all'}",
+        )
+    if prefix == DEVICES:
+        found = list(device_entries(folder))
+    else:
+        found = [(name, text) for name, text in entries() if name.startswith(prefix)]
     if not found:
         fail(
             Exit.INPUT_WRONG, f"{prefix}: no name begins like this\nhint: tsnbench catalogue lists all names"

@@ -9,12 +9,16 @@ from tsnbench.campaign.announcement import Expected
 from tsnbench.campaign.campaign import Options, Outcome, run_one
 from tsnbench.campaign.together import Job, run_together
 from tsnbench.cli.console.output import Exit, fail, print_message
+from tsnbench.cli.console.progress import busy, progress_together
 from tsnbench.cli.console.progress import progress as progress_of
-from tsnbench.cli.console.progress import progress_together
+from tsnbench.cli.parts import calibration_tables, prediction
+from tsnbench.cli.running.chosen import Chosen
 from tsnbench.plan.document import Plan
 from tsnbench.runs.process import cores
 from tsnbench.runs.room import need
+from tsnbench.runs.tables import predicted
 from tsnbench.scenario import Scenario
+from tsnbench.sheet import Sheet
 
 
 def workers_of(workers: int | None, on: str, runs: int) -> int:
@@ -64,3 +68,18 @@ def make(
             )
             outcomes.append(made)
     return outcomes
+
+
+def foretell(chosen: Chosen, outcomes: Sequence[Outcome], progress: str) -> list[Sheet]:
+    """Predicts the figures of each run with intervals, notes them in its folder, and returns their tables.
+
+    Raises:
+        CalibrationError: no node has a calibrated device.
+    """
+    tables = []
+    for scenario, plan, outcome in zip(chosen.scenarios, chosen.plans, outcomes, strict=True):
+        with busy(f"prediction of {scenario.name}", progress):
+            found = prediction.predict(scenario, plan)
+        predicted.write(outcome.run.folder, found)
+        tables.append(calibration_tables.predicted(found))
+    return tables

@@ -28,9 +28,13 @@ class Place:
     """``NODE=MACHINE``"""
     exact: bool = True
     """Whether every frame is simulated, also of a run that repeats."""
+    predict: bool = False
+    """Whether the runs are predictions, which are simulated."""
 
     def backend(self) -> Backend:
         """The backend; options that do not fit end the command."""
+        if self.predict and self.on != "simulation":
+            fail(Exit.INPUT_WRONG, f"--predict: expected --on simulation, found {self.on}")
         if self.on == "hosts":
             return self._hosts()
         if self.hosts is not None or self.machines:

@@ -23,7 +23,7 @@ from tsnbench.cli.console.output import Exit, figure_kinds, user_errors
 from tsnbench.cli.console.progress import How, busy, end_with_input, known
 from tsnbench.cli.console.strict import refuse_warnings
 from tsnbench.cli.running.chosen import Choice
-from tsnbench.cli.running.making import announce, make, workers_of
+from tsnbench.cli.running.making import announce, foretell, make, workers_of
 from tsnbench.cli.running.place import Place, say
 from tsnbench.cli.running.told import print_places, tell
 
@@ -67,6 +67,9 @@ Force = Annotated[bool, flag("--force", "Run again, and replace the folder's run
 Everything = Annotated[
     bool, flag("--all", "All rows and columns of all tables, not only the most important.")
 ]
+Predict = Annotated[
+    bool, flag("--predict", "Of calibrated devices: also simulate 39 draws, for intervals of all delays.")
+]
 UntilClosed = Annotated[bool, flag("--until-closed", "End, as with Ctrl-C, when standard input is closed.")]
 Folder = Annotated[Path | None, option("DIR", "Run folder; default runs/<scenario name>.")]
 Duration = Annotated[str | None, option("TIME", "Duration in place of the scenario's: 200ms.")]
@@ -95,6 +98,7 @@ def run(
     keep_runs: KeepRuns = False,
     everything: Everything = False,
     exact: Annotated[bool, flag("--exact", "Simulate every frame, also of a run that repeats.")] = False,
+    predict: Predict = False,
     quiet: Annotated[bool, flag("--quiet -q", "Print only the last line: the verdict.")] = False,
     as_json: Annotated[bool, json_of("The verdicts")] = False,
     progress: How = "bar",
@@ -106,31 +110,30 @@ def run(
     if until_closed:
         end_with_input()
     kinds = figure_kinds(figures, Path())
-    where = Place(on, dilate, hosts, place or [], exact)
-    backend = where.backend()
+    backend = (where := Place(on, dilate, hosts, place or [], exact, predict)).backend()
     options = Options(
         pcap=pcap, force=force, figures=kinds, report=report, replace=into is None, summary=summary, away=AWAY
     )
     with user_errors(), ExitStack() as stack:
         chosen = Choice(file, only or [], duration, seed, keep).chosen()
-        plans = chosen.plans
         if strict:
-            refuse_warnings(plans)
+            refuse_warnings(chosen.plans)
         into = into or Path("runs") / chosen.scenarios[0].name
         into = stack.enter_context(numbered(into)) if keep_runs else into
         if dry_run:
-            say(where, backend, plans)
+            say(where, backend, chosen.plans)
             raise typer.Exit(Exit.MET)
         made = chosen.jobs(into, options, where.words())
         stack.callback(backend.close)
         chosen.print_warnings()
-        together = workers_of(workers, on, len(plans))
+        together = workers_of(workers, on, len(chosen.plans))
         if not quiet:
-            announce(plans, backend, pcap, together, dilate)
+            announce(chosen.plans, backend, pcap, together, dilate)
         with user_errors(measuring=True):
             outcomes = make(made, chosen.scenarios, options, backend, together, progress)
+            predicted = foretell(chosen, outcomes, progress) if predict else []
             page = _page(outcomes, into, options, progress) if report else None
-    tell(outcomes, as_json, everything, quiet)
+    tell(outcomes, as_json, everything, quiet, predicted)
     if not quiet:
         print_places(outcomes, into, page)
     raise typer.Exit(Exit.MET if all(o.verdict["met"] for o in outcomes) else Exit.REQUIREMENT_FAILED)

@@ -19,10 +19,13 @@ from tsnbench.measure import (
     verdict_table,
 )
 from tsnbench.runs.tables import repeats
+from tsnbench.sheet import Sheet
 
 
-def tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool) -> None:
-    """Prints the verdicts, as tables for people or JSON for programs."""
+def tell(
+    outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool, more: Sequence[Sheet] = ()
+) -> None:
+    """Prints the verdicts and ``more`` tables, as tables for people, or the verdicts as JSON for programs."""
     if as_json:
         runs = [
             {
@@ -43,6 +46,8 @@ def tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool) 
                 data().rule(label)
             if everything or not many:
                 _print_run(outcome, everything)
+        for table in more:
+            print_table(table)
         if many:
             print_table(runs_table(labels, [(o.verdict, o.reused) for o in outcomes]))
     if many:

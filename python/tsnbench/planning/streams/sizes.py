@@ -5,9 +5,8 @@ IEEE 802.3-2022, 3.2.7 and 4.2.3.3; EnGINE Fig. 8.
 
 from __future__ import annotations
 
-from tsnbench.plan.frames import sizes
+from tsnbench.plan.frames import R_TAG, sizes
 from tsnbench.plan.sizes import SMALLEST_FRAME, header
-from tsnbench.plan.frames import R_TAG
 from tsnbench.planning.draft import Draft
 from tsnbench.scenario import model
 

@@ -11,6 +11,8 @@ from math import lcm
 from typing import TYPE_CHECKING, TypeVar
 
 from tsnbench import quantities
+from tsnbench.plan.frames import sizes
+from tsnbench.plan.load import flow_rate
 from tsnbench.planning.topology.bridging import key_of
 from tsnbench.scenario import model
 from tsnbench.scenario.part import Values
@@ -18,7 +20,7 @@ from tsnbench.scenario.part import Values
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tsnbench.planning.draft import Draft, Gates, Port
+    from tsnbench.planning.draft import Draft, Flow, Gates, Port
 
 Written = TypeVar("Written", model.Schedule, model.Windows)
 
@@ -68,6 +70,8 @@ def fit_devices(draft: Draft) -> None:
         path = key_of(draft.scenario, node.name, "device")
         for expected, found in _beyond(device, node.name, draft.ports_of_nodes.get(number, ())):
             draft.problem(path, f"{expected}, as {device.name} has", found)
+        for text in beyond_calibration(draft, number, device):
+            draft.doubt("extrapolated", path, text, "calibrate it with these conditions, too")
         if node.forwards and not node.longest_processing_ns and device.processing is None:
             unknown.setdefault(device.name, []).append(node.name)
     for name, nodes in unknown.items():
@@ -75,6 +79,45 @@ def fit_devices(draft: Draft) -> None:
         text = f"no source states the processing time of {name}: {forward} in no time"
         hint = "write processing: {least: 1 us, most: 2 us} with times that you measured"
         draft.doubt("unknown-processing", key_of(draft.scenario, nodes[0], "device"), text, hint)
+
+
+def beyond_calibration(draft: Draft, number: int, device: model.Device) -> Iterator[str]:
+    """Conditions of a node at which its calibrated device was not measured: one sentence each."""
+    measured, node = device.calibration, draft.nodes[number].name
+    if (
+        measured is None
+        or draft.scenario.network.nodes[node].processing_jitter is not device.processing_jitter
+    ):
+        return
+    ports = draft.ports_of_nodes.get(number, ())
+    through = [
+        flow for flow in draft.flows if any(draft.ports[hop.port].node == number for hop in flow.route[1:])
+    ]
+    octets = [size for flow in through for size in (sizes(flow.size).smallest, sizes(flow.size).largest)]
+    least, most = min(measured.sizes), max(measured.sizes)
+    if octets and (min(octets) < least or max(octets) > most):
+        found = " to ".join(f"{size} B" for size in sorted({min(octets), max(octets)}))
+        yield f"{node} forwards frames of {found}; {device.name} was measured at {least} B to {most} B"
+    if rates := sorted({port.rate_bps for port in ports} - set(measured.rates)):
+        known = quantities.some([quantities.rate(rate) for rate in measured.rates])
+        found = quantities.some([quantities.rate(rate) for rate in rates])
+        yield f"{node} has links of {found}; {device.name} was measured at {known}"
+    loads = [_load_ppm(draft, port, through) for port in ports]
+    if loads and max(loads) > measured.load:
+        found, known = (quantities.share(ppm, WHOLE_PPM) for ppm in (max(loads), measured.load))
+        yield f"a port of {node} has a load of {found}; {device.name} was measured up to {known}"
+
+
+WHOLE_PPM = 1_000_000
+
+
+def _load_ppm(draft: Draft, port: Port, flows: Sequence[Flow]) -> int:
+    """The load of a port in ppm; a saturating flow loads it wholly."""
+    here = [flow for flow in flows if any(hop.port == port.number for hop in flow.route)]
+    rates = [flow_rate(flow.pattern, flow.size) for flow in here]
+    known = [rate for rate in rates if rate is not None]
+    whole = len(known) < len(rates)
+    return WHOLE_PPM if whole else int(sum(known) * WHOLE_PPM / port.rate_bps)
 
 
 def _beyond(device: model.Device, node: str, ports: Sequence[Port]) -> Iterator[tuple[str, str]]:

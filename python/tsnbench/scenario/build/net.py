@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from tsnbench.scenario import model
-from tsnbench.scenario.build.processing import processing as times_of
+from tsnbench.scenario.catalogue.processing import processing as times_of
 from tsnbench.scenario.kinds.values import in_a_row
 from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import Named, Reading, meant

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from tsnbench.scenario import model
-from tsnbench.scenario.build.processing import processing
+from tsnbench.scenario.catalogue.processing import processing
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.scenario.grammar.bridging import PROCESSING
 from tsnbench.scenario.kinds.combinators import Field, Fields, MapOf, Record, record_of
@@ -40,7 +40,8 @@ def devices() -> Mapping[str, model.Device]:
     record = Record("a file", {"source": Field(PROSE, example="drivers"), "devices": Field(described)})
     reading = Reading("devices.yaml", {})
     rows = read_data("devices.yaml", record)["devices"]
-    return {str(name): _device(reading, str(name), fields) for name, fields in rows.items()}
+    made = {str(name): _device(reading, str(name), fields) for name, fields in rows.items()}
+    return {name: device for name, device in made.items() if device is not None}
 
 
 def described(path: str) -> model.Device:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from tsnbench.scenario import model
-from tsnbench.scenario.catalogue.devices import devices
+from tsnbench.scenario.catalogue.devices import ENDINGS, described, devices
 from tsnbench.scenario.catalogue.hosts import host_profiles
 from tsnbench.scenario.catalogue.read import gate_lists, patterns, printed, sr_classes
+from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.scenario.kinds.by_pcp import pcp_to_class
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.units import DURATION, RATE
@@ -36,8 +38,22 @@ def entries() -> Iterator[tuple[str, str]]:
         yield name, f"open PCPs {slots}; slot {DURATION.text(gates.slot_ns)}{guard}"
     for name, profile in host_profiles().items():
         yield name, f"software of a host: {profile.source}"
+    yield from device_entries()
+
+
+def device_entries(folder: Path | None = None) -> Iterator[tuple[str, str]]:
+    """Name and description of devices, then those of a folder of one's own, by their paths.
+
+    A file of the folder that describes no device has its first mistake as its text.
+    """
     for name, device in devices().items():
         yield name, f"hardware: {', '.join(_limits(device))}"
+    for path in sorted(folder.iterdir()) if folder is not None else ():
+        if path.suffix.lower() in ENDINGS and path.is_file():
+            try:
+                yield str(path), f"hardware: {', '.join(_limits(described(str(path))))}"
+            except ScenarioErrors as error:
+                yield str(path), f"no description of a device: {str(error).splitlines()[0]}"
 
 
 def _words(fields: Fields) -> Iterator[str]:
@@ -61,7 +77,7 @@ def _limits(device: model.Device) -> Iterator[str]:
     gates = device.gates
     known = {
         "traffic classes": device.classes,
-        "processing": device.processing and DURATION.text(device.processing),
+        "processing": _processing(device),
         "entries of a list": gates.most_entries or gates.most_entries_together,
         "granularity": gates.granularity and DURATION.text(gates.granularity),
         "shortest entry": gates.shortest_interval and DURATION.text(gates.shortest_interval),
@@ -71,6 +87,20 @@ def _limits(device: model.Device) -> Iterator[str]:
     yield from (f"{name} {value}" for name, value in known.items() if value is not None)
     yield f"not known: {', '.join(name for name, value in known.items() if value is None)}"
     yield device.source
+
+
+def _processing(device: model.Device) -> str | None:
+    """The time that a frame takes, with the measured intervals if it was calibrated."""
+    if device.calibration is not None:
+        fixed, octet = device.calibration.fixed, device.calibration.per_octet
+        ends = " to ".join(DURATION.text(end) for end in fixed)
+        return f"{ends} and {octet[0]} ps to {octet[1]} ps for each octet"
+    if device.processing is None:
+        return None
+    jitter = device.processing_jitter
+    if jitter is not None and jitter.file is not None:
+        return f"of {Path(jitter.file).name}"
+    return DURATION.text(device.processing)
 
 
 def _mean(value: Any) -> str:

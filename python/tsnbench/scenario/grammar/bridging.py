@@ -25,6 +25,8 @@ PROCESSING = Either(
             "per-octet": Field(
                 PER_OCTET,
                 "further time for each octet of the frame, destination address to FCS",
+                sample="0.8 ns",
+                range="0 ps to 1 us",
                 clause="tsnbench",
                 since="0.1",
             ),

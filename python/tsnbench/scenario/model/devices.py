@@ -56,7 +56,7 @@ class GateLimits(Part):
 class Calibration(Part):
     """The measurement from which a description was fitted: its conditions, and 95 % intervals."""
 
-    frames: int = key(Count(1, 1 << 40, "a number of frames"), "frames of the fit", "20000")
+    frames: int | None = key(Count(1, 1 << 40, "a number of frames"), "frames of the fit", default=None)
     sizes: tuple[Size, ...] = key(
         ListOf(Quantity(SIZE, 1), "sizes of frames"), "sizes of the measured frames", "[100 B, 1000 B]"
     )
@@ -67,7 +67,9 @@ class Calibration(Part):
         Quantity(SHARE, 0, 10**6, zero=True), "greatest load of a port of the device, in ppm", "12 %"
     )
     fixed: tuple[Duration, ...] = key(
-        ListOf(TIME, "two times", least=2, most=2), "interval of the part that no size changes", "[1 us, 2 us]"
+        ListOf(TIME, "two times", least=2, most=2),
+        "interval of the part that no size changes",
+        "[1 us, 2 us]",
     )
     per_octet: tuple[int, ...] = key(
         ListOf(PER_OCTET, "two times", least=2, most=2), "interval of the time for each octet", "[0 ps, 1 ns]"

@@ -1,0 +1,1 @@
+"""Calibration: which description of a device explains what was measured, and what it predicts."""
