@@ -85,7 +85,7 @@ def test_a_page_has_every_figure() -> None:
     text = page("Figures & more", [("farzaneh/fig3", paper, one)])
     assert "<title>Figures &amp; more</title>" in text
     assert 'id="farzaneh-fig3"' in text
-    assert text.count("<tr>") == len(one.compared) + 1
+    assert text.count("</tr>") == len(one.compared) + 1
     assert figure.what.split("&")[0][:20] in text
 
 

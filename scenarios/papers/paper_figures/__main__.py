@@ -3,6 +3,7 @@
 python -m paper_figures                       all of it
 python -m paper_figures --only flextest/spq   some scenarios; the others' results are kept
 python -m paper_figures --tables              the tables alone, from recorded results
+python -m paper_figures --fit engine/ex-mq1   fits a twin to the rows that printed.yml names
 python -m paper_figures --names               names of figures
 python -m paper_figures --figure engine/fig22 the scenarios of one figure; nothing is recorded
 python -m paper_figures --figure engine/hops-cm1  a study of a paper
@@ -18,6 +19,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from paper_figures.campaigns import campaigns, run_campaign, tell, told
+from paper_figures.fitting import fit
+from paper_figures.fitting import write as write_twin
 from paper_figures.gallery import drawing, page
 from paper_figures.names import find, slug
 from paper_figures.names import known as figure_names
@@ -43,6 +46,7 @@ def main() -> int:
     parser.add_argument("--no-report", action="store_true", help="write no reports")
     parser.add_argument("--record-only", action="store_true", help="write no tables")
     parser.add_argument("--tables", action="store_true", help="run nothing")
+    parser.add_argument("--fit", action="append", default=[], metavar="NAME", help="such as engine/*")
     parser.add_argument("--names", action="store_true", help="list the figures")
     parser.add_argument("--figure", metavar="NAME", help="such as engine/fig22, or a study: engine/hops-cm1")
     parser.add_argument("--into", type=Path, default=Path("runs"), help="folder of a figure's runs and page")
@@ -56,6 +60,8 @@ def main() -> int:
         for name, file in campaigns().items():
             print(f"{name}: study. {told(file)}")
         return 0
+    if options.fit:
+        return fit_twins(known, options.fit)
     if options.figure:
         kinds = [kind for kind in options.figures.split(",") if kind]
         try:
@@ -79,6 +85,20 @@ def main() -> int:
             print(error, file=sys.stderr)
             return 1
     return 1 if failed else 0
+
+
+def fit_twins(known: list[Paper], names: Sequence[str]) -> int:
+    """Fits the twins of these names, and writes their scenarios."""
+    every = [(f"{paper.folder}/{own.name}", paper, own) for paper in known for own in paper.twins]
+    wanted = [one for one in every if any(fnmatch(one[0], name) for name in names)]
+    if not wanted:
+        print(f"no such twin; there are {', '.join(one[0] for one in every)}", file=sys.stderr)
+        return 2
+    for name, paper, own in wanted:
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        for file in write_twin(paper, own, fit(paper, own)):
+            print(file.relative_to(SCENARIOS.parent))
+    return 0
 
 
 def reproduce(

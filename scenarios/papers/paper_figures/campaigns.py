@@ -62,4 +62,5 @@ def tell(judged: JudgedFigure) -> None:
     """Every printed number with ours and the verdict, one on each line."""
     for one in judged.compared:
         print(f"{one.entry.what}: printed {one.entry.printed or 'as a statement'}", end="")
-        print(f", ours {one.ours}: {one.verdict}" if one.ours else f": {one.verdict}")
+        beside = f", the twin's {one.twin}" if one.twin else ""
+        print(f", ours {one.ours}{beside}: {one.verdict}" if one.ours else f": {one.verdict}")

@@ -25,6 +25,9 @@ _STYLE = (
     "color:#222;background:#fff}table{border-collapse:collapse;font-size:.85rem}"
     "td,th{border-bottom:1px solid #ddd;padding:.2rem .6rem;text-align:left;vertical-align:top}"
     "svg{max-width:100%;height:auto}nav ul{columns:2}"
+    "tr>td:last-child{border-left:.4rem solid #bbb}tr.figure-met>td:last-child,"
+    "tr.statement-holds>td:last-child{border-color:#0a7d4b}tr.predicted>td:last-child{border-color:#1f6fd6}tr.fitted>td:last-child"
+    "{border-color:#8a8a8a}tr.differs>td:last-child{border-color:#c4481c}"
 )
 
 
@@ -156,7 +159,9 @@ def _section(name: str, paper: Paper, one: JudgedFigure) -> str:
     made = drawing(one, name)
     figure = "" if made is None else inline(made)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(compared)) + "</tr>"
+        f'<tr class="{_id(compared.verdict)}">'
+        + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(compared))
+        + "</tr>"
         for compared in one.compared
     )
     verdict = re.sub(r"\*\*|\[([^]]*)\]\([^)]*\)", r"\1", verdict_of(one))
@@ -164,11 +169,11 @@ def _section(name: str, paper: Paper, one: JudgedFigure) -> str:
     return (
         f'<section id="{_id(name)}"><h2>{html.escape(heading)}</h2><p>{html.escape(verdict)}</p>{figure}'
         f"<details><summary>{len(one.compared)} numbers and statements</summary><table>"
-        "<tr><th>what</th><th>where</th><th>printed</th><th>ours</th><th>verdict</th></tr>"
+        "<tr><th>what</th><th>where</th><th>printed</th><th>ours</th><th>the twin's</th><th>verdict</th></tr>"
         f"{rows}</table></details></section>"
     )
 
 
 def _cells(compared: Compared) -> Sequence[str]:
     entry = compared.entry
-    return entry.what, entry.where, entry.printed, compared.ours, str(compared.verdict)
+    return entry.what, entry.where, entry.printed, compared.ours, compared.twin, str(compared.verdict)

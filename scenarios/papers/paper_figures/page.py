@@ -11,6 +11,7 @@ from paper_figures.verdicts import Compared, JudgedFigure, Verdict
 OVERVIEW = PAPERS.parent / "README.md"
 BETWEEN = " \u00b7 "
 """Between reasons of one row."""
+_COUNT = re.compile(r"(<!-- count -->\n).*?(<!-- end -->)", re.DOTALL)
 _BLOCK = re.compile(r"(<!-- paper: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -19,7 +20,16 @@ def overview(text: str, judged: dict[str, tuple[Paper, list[JudgedFigure]]]) -> 
     made: Callable[[re.Match[str]], str] = lambda found: (  # noqa: E731
         f"{found[1]}{_table(*judged[found[2]])}{found[3]}"
     )
-    return _BLOCK.sub(made, text)
+    counted = count([one for _, figures in judged.values() for one in figures])
+    return _COUNT.sub(lambda found: f"{found[1]}{counted}{found[2]}", _BLOCK.sub(made, text))
+
+
+def count(figures: Sequence[JudgedFigure]) -> str:
+    """How many of all printed numbers, and of all statements, have which verdict."""
+    rows = [["", *Verdict], ["---", *["---:"] * len(Verdict)]]
+    for what, statements in (("numbers", False), ("statements and bounds", True)):
+        rows.append([what, *(str(sum(len(one.of(each, statements)) for one in figures)) for each in Verdict)])
+    return _markdown(rows)
 
 
 def blocks(text: str) -> list[str]:
@@ -44,6 +54,7 @@ def verdict_of(one: JudgedFigure) -> str:
         for part in (
             _share(one, Verdict.FIGURE_MET, statements=False),
             _share(one, Verdict.STATEMENT_HOLDS, statements=True),
+            *(_twin(one, verdict) for verdict in (Verdict.PREDICTED, Verdict.FITTED)),
         )
         if part
     ]
@@ -57,12 +68,19 @@ def verdict_of(one: JudgedFigure) -> str:
 
 
 def _share(one: JudgedFigure, verdict: Verdict, *, statements: bool) -> str:
-    agree, differ = len(one.of(verdict, statements)), len(one.of(Verdict.DIFFERS, statements))
+    agree = len(one.of(verdict, statements))
+    others = (Verdict.DIFFERS, Verdict.PREDICTED, Verdict.FITTED)
+    differ = sum(len(one.of(other, statements)) for other in others)
     if not agree + differ:
         return ""
     if not differ:
         return f"**{verdict}**" + (f" ({agree})" if agree > 1 else "")
     return f"**{verdict}** {agree} of {agree + differ}"
+
+
+def _twin(one: JudgedFigure, verdict: Verdict) -> str:
+    count = len(one.of(verdict))
+    return f"**{verdict}** {count}" if count else ""
 
 
 def details(paper: Paper, figures: Sequence[JudgedFigure]) -> str:
@@ -76,7 +94,7 @@ def details(paper: Paper, figures: Sequence[JudgedFigure]) -> str:
     ]
     for one in figures:
         lines += [f"## {one.figure.name}: {one.figure.what}", ""]
-        rows = [["what", "where", "printed", "ours", "verdict"], ["---"] * 4 + ["---"]]
+        rows = [["what", "where", "printed", "ours", "verdict"], ["---"] * 5]
         rows += [_row(compared) for compared in one.compared]
         lines += [_markdown(rows).rstrip("\n"), ""] if one.compared else [one.figure.note, ""]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -85,6 +103,8 @@ def details(paper: Paper, figures: Sequence[JudgedFigure]) -> str:
 def _row(one: Compared) -> list[str]:
     entry = one.entry
     why = entry.given or (entry.why if one.verdict is Verdict.DIFFERS else entry.tolerance)
+    if one.twin:
+        why = "; ".join(part for part in (f"the twin gives {one.twin}", why) if part)
     return [
         entry.what,
         entry.where,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 from paper_figures.expression import names
 from paper_figures.number import PrintedNumber, number
 from paper_figures.quantity import Quantities, Quantity, parse
+from paper_figures.twins import Twin, twin
 
 PAPERS = Path(__file__).parents[1]
 
@@ -41,10 +42,25 @@ class Entry:
     """The printed table that it is a number of; its ``why`` is the table's."""
     given: str = ""
     """The number went into the scenario: where it is used. Then nothing is compared."""
+    twin: Twin | None = None
+    """The twin that is fitted to this number, or predicts it."""
 
     @property
     def statement(self) -> bool:
         return self.number is None or self.number.is_bound
+
+    @property
+    def quantity(self) -> Quantity:
+        """Of a number of a table."""
+        return self.values["ours"].members[0]
+
+    @property
+    def quantities(self) -> set[Quantity]:
+        """All that the entry needs, of the scenario and of the twin."""
+        if self.given:
+            return set()
+        own = {one for several in self.values.values() for one in several.members}
+        return own if self.twin is None else {*own, self.twin.quantity(self.quantity)}
 
 
 @dataclass(frozen=True)
@@ -59,13 +75,7 @@ class Figure:
     """Behind the verdict."""
 
     def quantities(self) -> set[Quantity]:
-        return {
-            one
-            for entry in self.entries
-            if not entry.given
-            for v in entry.values.values()
-            for one in v.members
-        }
+        return {one for entry in self.entries for one in entry.quantities}
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,7 @@ class Paper:
     heading: str
     title: str
     figures: tuple[Figure, ...]
+    twins: tuple[Twin, ...] = ()
 
     def quantities(self) -> dict[str, list[Quantity]]:
         """By scenario file, everything that is compared."""
@@ -100,9 +111,24 @@ def read(path: Path) -> Paper:
     figures = tuple(
         _figure(_Keys(f"{path.parent.name}: {one.get('figure')}", one)) for one in reader.list("figures")
     )
-    paper = Paper(path.parent.name, reader.text("heading"), reader.text("paper"), figures)
+    twins = tuple(twin(name, keys) for name, keys in reader.mapping("twins").items())
+    paper = Paper(
+        path.parent.name,
+        reader.text("heading"),
+        reader.text("paper"),
+        tuple(
+            replace(one, entries=tuple(_with_twin(entry, twins) for entry in one.entries)) for one in figures
+        ),
+        twins,
+    )
     reader.done()
     return paper
+
+
+def _with_twin(entry: Entry, twins: tuple[Twin, ...]) -> Entry:
+    if not entry.table or entry.given or entry.statement:
+        return entry
+    return replace(entry, twin=next((one for one in twins if one.measures(entry.quantity)), None))
 
 
 @dataclass

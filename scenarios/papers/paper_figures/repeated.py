@@ -43,12 +43,12 @@ class Part:
 
 
 def part_of(papers: Iterable[Paper], scenario: Path) -> Part:
-    """The numbers and statements that are about runs of one scenario alone."""
+    """The numbers and statements that are about runs of one scenario alone; a study repeats no twin of it."""
     folder, *below = scenario.resolve().relative_to(PAPERS.resolve()).with_suffix("").parts
     file = "/".join(below)
     paper = next(one for one in papers if one.folder == folder)
     entries = tuple(
-        entry
+        replace(entry, twin=None)
         for figure in paper.figures
         for entry in figure.entries
         if not entry.given and all(_repeated(one, file) for one in _quantities(entry))

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from paper_figures.expression import evaluate
+from paper_figures.fitting import Fit
+from paper_figures.number import PrintedNumber
+from paper_figures.prediction import interval
 from paper_figures.printed import Entry, Figure, Paper
 from paper_figures.quantity import Quantities
+from paper_figures.twins import Twin
 
 
 class NotRecordedError(LookupError):
@@ -19,6 +24,10 @@ class NotRecordedError(LookupError):
 class Verdict(StrEnum):
     FIGURE_MET = "figure met"
     STATEMENT_HOLDS = "statement holds"
+    PREDICTED = "predicted"
+    """The twin was fitted to other rows, and the printed number is within its interval of 95 %."""
+    FITTED = "fitted"
+    """The twin was fitted to this number, among others."""
     DIFFERS = "differs"
     GIVEN = "given"
     """The number is an input of the scenario."""
@@ -31,6 +40,8 @@ class Compared:
     entry: Entry
     ours: str
     verdict: Verdict
+    twin: str = ""
+    """What the twin gives: its value, and the interval of a row that was held out."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +83,41 @@ def compare(entry: Entry, folder: str, results: Results) -> Compared:
         return Compared(entry, str(found) if entry.printed else "", agreeing if holds else Verdict.DIFFERS)
     several = found if isinstance(found, list) else [found]
     met = all(entry.number.agrees(one) for one in several)
-    texts = dict.fromkeys(entry.number.written(one) for one in several)
-    return Compared(entry, ", ".join(texts), agreeing if met else Verdict.DIFFERS)
+    texts = ", ".join(dict.fromkeys(entry.number.written(one) for one in several))
+    if not met and entry.twin is not None:
+        return by_twin(entry, entry.twin, entry.number, texts, folder, results)
+    return Compared(entry, texts, agreeing if met else Verdict.DIFFERS)
+
+
+def by_twin(
+    entry: Entry, own: Twin, number: PrintedNumber, ours: str, folder: str, results: Results
+) -> Compared:
+    """A number that differs without a twin: fitted, predicted by it, or not."""
+    quantity = own.quantity(entry.quantity)
+    value = float(_recorded(folder, Quantities((quantity,), several=False), results))
+    if quantity.variant in own.fit:
+        return Compared(entry, ours, Verdict.FITTED, number.written(value))
+    found = interval(value, fitted(folder, own).residuals[quantity.path])
+    ends = " to ".join(number.written(one).partition(" ")[0] for one in (found.least, found.most))
+    text = f"{number.written(value).partition(' ')[0]} ({ends}) {number.unit}"
+    assert number.least is not None
+    assert number.most is not None
+    inside = found.least <= number.most + number.slack and number.least - number.slack <= found.most
+    if inside and not found.tells:
+        text += ", which says too little"
+    return Compared(entry, ours, Verdict.PREDICTED if inside and found.tells else Verdict.DIFFERS, text)
+
+
+@cache
+def fitted(folder: str, own: Twin) -> Fit:
+    """
+    Raises:
+        NotRecordedError: the twin has not been fitted.
+    """
+    try:
+        return Fit.read(folder, own)
+    except OSError as error:
+        raise NotRecordedError(f"no fit of {folder}/{own.name}: --fit {folder}/{own.name}") from error
 
 
 def _recorded(folder: str, quantities: Quantities, results: Results) -> Any:
