@@ -181,14 +181,14 @@ def test_a_service_whose_plan_is_not_that_of_everything_admits_nothing_more(
             halted.set()
 
     made.listen(tell)
-    right = admission._bounds
+    right = admission.bounds_of
 
     def wrong(*asked: Any) -> Any:
         found = right(*asked)
         found["flows"][0]["upper_ns"] -= 1
         return found
 
-    monkeypatch.setattr(admission, "_bounds", wrong)
+    monkeypatch.setattr(admission, "bounds_of", wrong)
     assert made.ask(Change("a", {"one": BOUNDED})).result(20).accepted
     assert halted.wait(20)
     monkeypatch.undo()

@@ -8,12 +8,14 @@ bounds of the whole keep every limit that they kept before, and all limits of th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
 from tsnbench.cnc.changes import Change, Kind, NotAcceptedError
 from tsnbench.cnc.network import Base, Network, Requested
+from tsnbench.cnc.policy import Moves, beyond
 from tsnbench.cnc.requests import problems_of
 from tsnbench.measure.verdict import worst_cases
 from tsnbench.plan.bounds import Known, bounds_of_read
@@ -60,12 +62,16 @@ class Rules:
     """Streams of all clients."""
     may_change: Callable[[str, str], bool] = lambda client, owner: client == owner
     """Whether a client may remove or replace a stream of an owner."""
+    shares: Mapping[int, Fraction] = field(default_factory=dict)
+    """By PCP the greatest share of a link for requested streams; empty: no limit."""
+    moves: Moves = Moves.NEVER
+    """Whether streams in place may move."""
 
 
 def first(base: Base) -> Network:
     """The network before any change."""
     made = base.planned
-    bounds = _bounds(base, made, None)
+    bounds = bounds_of(base, made, None)
     return Network(0, {}, made.plan, made.text, made.hash, bounds, made.read, made.draft)
 
 
@@ -80,30 +86,39 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
         NotAcceptedError: the change is wrong or cannot be admitted; ``now`` stays.
     """
     parts = parts or Parts()
-    if change.expected and change.expected != now.hash:
-        problem = PlanningProblem("network", f"the Plan {change.expected[:12]}", f"the Plan {now.hash[:12]}")
-        raise NotAcceptedError(Kind.CHANGED, [problem])
+    expect(now, change)
     requested, new = _requested(base, now, change, rules)
     if not new and requested.keys() == now.requested.keys():
         return now
     left = {name for name in now.requested if name not in requested} | set(new)
     made = _planned(base, now, requested, new, left, parts)
-    if harmed := _harmed(now.plan.document, made.plan.document, left):
+    if harm := harmed(now.plan.document, made.plan.document, left):
         about = next(iter(new), "")
-        found = f"{some(harmed)} would have to change"
+        found = f"{some(harm)} would have to change"
         path = f"streams.{about}" if about else "streams"
         problem = PlanningProblem(path, "streams in place that stay as they are", found)
         raise NotAcceptedError(Kind.REFUSED, [problem])
-    bounds = _bounds(base, made, now, new)
+    bounds = bounds_of(base, made, now, new)
     after = Network(now.number + 1, requested, made.plan, made.text, made.hash, bounds, made.read, made.draft)
     parts.done("bounds")
-    if problems := list(_broken(now, after, new)):
+    if problems := [*broken(now, after, new), *beyond(after, new, rules.shares)]:
         raise NotAcceptedError(Kind.REFUSED, problems)
     parts.done("judge")
     return after
 
 
-def _bounds(base: Base, made: Finished, now: Network | None, new: Collection[str] = ()) -> Bounds:
+def expect(now: Network, change: Change) -> None:
+    """Compares the network with the one that the client knows.
+
+    Raises:
+        NotAcceptedError: it is another one.
+    """
+    if change.expected and change.expected != now.hash:
+        problem = PlanningProblem("network", f"the Plan {change.expected[:12]}", f"the Plan {now.hash[:12]}")
+        raise NotAcceptedError(Kind.CHANGED, [problem])
+
+
+def bounds_of(base: Base, made: Finished, now: Network | None, new: Collection[str] = ()) -> Bounds:
     """The bounds of a Plan; those of ports with the same arrivals as before are not computed again.
 
     If the proof of the schedule has all bounds, no port is analysed. ``new``: the streams that are new.
@@ -252,7 +267,7 @@ def _check_removal(
         raise NotAcceptedError(Kind.FOREIGN, [problem])
 
 
-def _harmed(before: PlanDocument, after: PlanDocument, left: set[str]) -> list[str]:
+def harmed(before: PlanDocument, after: PlanDocument, left: set[str]) -> list[str]:
     """Streams in place that differ in any value: release, times on links, path, priority or addresses.
 
     Nodes and ports are the same in both Plans, so their numbers are, too.
@@ -265,7 +280,7 @@ def _harmed(before: PlanDocument, after: PlanDocument, left: set[str]) -> list[s
     ]
 
 
-def _broken(before: Network, after: Network, new: Mapping[str, Requested]) -> Iterator[PlanningProblem]:
+def broken(before: Network, after: Network, new: Mapping[str, Requested]) -> Iterator[PlanningProblem]:
     """Limits that the worst case does not keep, of new streams and of those in place that it kept before."""
     about = next(iter(new), "")
     changed = list(_changed(before, after, new))

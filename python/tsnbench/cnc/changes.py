@@ -35,10 +35,14 @@ class Change:
     remove: Sequence[str] = ()
     expected: str = ""
     """The hash of the Plan that the client knows; empty if any will do."""
+    tidy: Sequence[str] = ()
+    """Streams that may get another place; then nothing is added or removed."""
 
     def document(self) -> Json:
         """The change for JSON; of a large one the first names alone."""
         found = {"add": dict(self.add), "remove": list(self.remove)}
+        if self.tidy:
+            found["tidy"] = list(self.tidy[:MOST_LOGGED])
         if len(json.dumps(found)) <= LARGEST_LOGGED:
             return found
         return {

@@ -22,6 +22,7 @@ from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.remedies import with_remedy
 from tsnbench.cnc.store import FullStoreError, Store
+from tsnbench.cnc.tidying import tidied
 from tsnbench.errors import BackendError, InputError
 from tsnbench.planning.errors import PlanningProblem
 
@@ -216,19 +217,20 @@ class Service:
         try:
             if self.halted:
                 raise NotAcceptedError(Kind.HALTED, [self._why_halted()])
-            after = decide(self.base, now, change, self.rules, parts)
+            judge = tidied if change.tidy else decide
+            after = judge(self.base, now, change, self.rules, parts)
             while fit is not None and (other := fit(after)) is not None:
                 after = decide(self.base, now, other, self.rules, parts)
         except NotAcceptedError as error:
             problems = error.problems
-            if error.kind is Kind.REFUSED:
+            if error.kind is Kind.REFUSED and not change.tidy:
                 problems = tuple(with_remedy(self.base, now, change, self.rules, problems))
                 parts.done("remedy")
             decision = replace(
                 decision, outcome=error.kind.value, reasons=reasons_of(problems), parts_ms=parts.ms
             )
             return self._told(decision, None)
-        facts = stream_facts(after, change.add)
+        facts = stream_facts(after, [*change.add, *_moved(now, after, change.tidy)])
         decision = replace(decision, plan=after.hash, streams=facts, parts_ms=parts.ms)
         if after is now:
             # All of it is there already: an answer was lost, and the client asked again.
@@ -278,6 +280,11 @@ class Service:
         for told in list(self._listeners):
             told(logged)
         return decision
+
+
+def _moved(now: Network, after: Network, tidy: Sequence[str]) -> list[str]:
+    """The streams of these that have another place."""
+    return [name for name in tidy if after is not now and after.flows(name) != now.flows(name)]
 
 
 def _time() -> str:

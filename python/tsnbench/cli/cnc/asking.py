@@ -57,6 +57,26 @@ def remove(names: Names, at: At = None, authority: Authority = None, as_json: As
         _tell(_service(at, authority).ask("POST", "/api/changes", {"remove": names}), as_json)
 
 
+def tidy(
+    names: Annotated[list[str] | None, argument("NAME...", "Own streams whose talkers are silent.")] = None,
+    maintenance: Annotated[
+        bool, flag("--maintenance", "All requested streams may move: no talker sends.")
+    ] = False,
+    at: At = None,
+    authority: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give streams other places: the time that is left on links is in larger parts then.
+
+    All of them move, or none. Nothing moves if that gains nothing.
+    """
+    with user_errors():
+        if bool(names) == maintenance:
+            raise InputError("tidy: expected names of silent streams, or --maintenance, found both or none")
+        asked: Json = {"maintenance": True} if maintenance else {"silent": names}
+        _tell(_service(at, authority).ask("POST", "/api/tidy", asked), as_json)
+
+
 def list_streams(at: At = None, authority: Authority = None, as_json: AsJson = False) -> None:
     """List the streams in place, with worst case and margin."""
     with user_errors():
@@ -146,6 +166,7 @@ def _tell(answer: Answer, as_json: bool) -> None:
 def _print_decision(decision: Json) -> None:
     names = [*(f"+{name}" for name in decision["change"]["add"])]
     names += [f"-{name}" for name in decision["change"]["remove"]]
+    names += [f"~{name}" for name in decision["change"].get("tidy", ())]
     said = "accepted" if decision["outcome"] == "accepted" else "not accepted"
     print_line(f"{decision['number']}  {decision['at']}  {decision['client']}  {' '.join(names)}: {said}")
     for flow in decision["streams"]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +17,7 @@ from tsnbench.cli.parts import cnc_server
 from tsnbench.cnc.admission import Rules
 from tsnbench.cnc.devices import NetconfDevices
 from tsnbench.cnc.network import Base
+from tsnbench.cnc.policy import Moves
 from tsnbench.cnc.restconf.model import Model
 from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server.clients import Clients, read_clients
@@ -23,6 +26,7 @@ from tsnbench.cnc.store import Store
 from tsnbench.deploy import PASSWORD, Access
 from tsnbench.deploy.deploy import targets
 from tsnbench.errors import BackendError, InputError
+from tsnbench.foreign import shown
 
 Listen = Annotated[str, setting("ADDRESS:PORT", "Where to listen; port 0 takes a free one.")]
 Kept = Annotated[
@@ -39,6 +43,14 @@ Authority = Annotated[
 ]
 
 Most = Annotated[int, setting("NUMBER", "Most requested streams.", "--most-streams", min=1, max=50_000)]
+Reserve = Annotated[
+    list[str] | None,
+    option(
+        "PCP=SHARE",
+        "Streams have this PCP or another given one, and at most this share of a link: 6=30%; repeatable.",
+    ),
+]
+Moving = Annotated[str, setting("WHEN", "Whether tidy may move streams: never, if-silent or in-maintenance.")]
 Overwrite = Annotated[
     bool, flag("--overwrite", "Give devices the Plan although they have another configuration.")
 ]
@@ -54,6 +66,8 @@ def serve(
     listen: Listen = "127.0.0.1:0",
     store: Kept = None,
     most: Most = 10_000,
+    reserve: Reserve = None,
+    moves: Moving = Moves.NEVER.value,
     tokens: Tokens = None,
     certificate: Certificate = None,
     tls_key: Key = None,
@@ -94,7 +108,8 @@ def serve(
                 targets(base.planned.plan.document, None, node), access, store, partial=partial
             )
         kept = Store(store, base.digest) if store else None
-        service = Service(base, kept, devices, Rules(most, clients.may_change))
+        rules = Rules(most, clients.may_change, _shares(reserve or []), _moves(moves))
+        service = Service(base, kept, devices, rules)
         try:
             if devices is not None:
                 _compare(devices, service, overwrite)
@@ -105,6 +120,25 @@ def serve(
             raise InputError(f"--listen {listen}: {error.strerror or error}") from None
         finally:
             service.close()
+
+
+def _shares(texts: list[str]) -> dict[int, Fraction]:
+    """The greatest share of a link by PCP."""
+    found: dict[int, Fraction] = {}
+    for text in texts:
+        written = re.fullmatch(r"\s*([0-7])\s*=\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", text)
+        if written is None or not 0 < Fraction(written[2]) <= 100:
+            raise InputError(f"--reserve: expected PCP=SHARE such as 6=30%, found {shown(text)}")
+        found[int(written[1])] = Fraction(written[2]) / 100
+    return found
+
+
+def _moves(text: str) -> Moves:
+    try:
+        return Moves(text)
+    except ValueError:
+        words = ", ".join(one.value for one in Moves)
+        raise InputError(f"--moves: expected {words}, found {shown(text)}") from None
 
 
 def _tell(service: Service) -> None:

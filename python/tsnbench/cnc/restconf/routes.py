@@ -279,9 +279,11 @@ class Restconf:
 
     def _notification(self, decision: Decision) -> Json:
         """A decision as a notification (RFC 8040, 6.4): 46.2.9."""
-        kind = "configure_streams_completed" if decision.change["add"] else "remove_streams_completed"
+        moved = {one["stream"] for one in decision.streams} if decision.change.get("tidy") else set()
+        placed = decision.change["add"] or moved
+        kind = "configure_streams_completed" if placed else "remove_streams_completed"
         code = 0 if decision.accepted else failure_code(decision.reasons)
-        names = {*decision.change["add"], *decision.change["remove"]}
+        names = {*decision.change["add"], *decision.change["remove"], *moved}
         cucs: dict[str, list[Json]] = {}
         for key, own in self.streams.all().items():
             if name_of(key) in names:

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from tsnbench.cnc.changes import Change, Decision
 from tsnbench.cnc.facts import link_facts, stream_facts
 from tsnbench.cnc.network import Network
+from tsnbench.cnc.policy import Moves
 from tsnbench.cnc.requests import NoJsonError
 from tsnbench.cnc.server.asking import (
     answered,
@@ -28,6 +29,7 @@ from tsnbench.cnc.service import Service
 from tsnbench.foreign import Json
 from tsnbench.plan.network import Network as PlanNetwork
 from tsnbench.plan.notes import Notes
+from tsnbench.ui.requests.exchange import RefusedError
 from tsnbench.yang import files as yang_files
 
 SHOWN = 100
@@ -55,6 +57,28 @@ class Plain:
         if not isinstance(add, dict) or not named:
             raise NoJsonError("expected streams by name in add, and a list of names in remove")
         asked = Change(client.name, add, tuple(dict.fromkeys(remove)), expected_of(request))
+        return self._answer(await decided(self.service, asked))
+
+    async def tidy(self, request: Request) -> Response:
+        """Gives streams other places, so that the time on links is in larger parts.
+
+        ``silent``: streams whose talkers are silent; ``maintenance``: all requested streams may move.
+        """
+        client = client_of(request, Scope.OWN)
+        found, now = await object_of(request), self.service.network
+        silent, whole = found.get("silent", []), found.get("maintenance", False)
+        named = isinstance(silent, list) and all(isinstance(name, str) for name in silent)
+        if not found.keys() <= {"silent", "maintenance"} or not named or not isinstance(whole, bool):
+            raise NoJsonError("expected a list of names in silent, or maintenance: true")
+        names = [*now.requested] if whole else [*dict.fromkeys(silent)]
+        if not names:
+            raise NoJsonError("expected a requested stream that may move, found none")
+        moves = self.service.rules.moves
+        if whole and (client.scope < Scope.ALL or moves is Moves.IF_SILENT):
+            raise RefusedError("Maintenance needs the policy in-maintenance, and a client of scope all", 403)
+        if not whole and moves is Moves.IN_MAINTENANCE:
+            raise RefusedError("The policy lets streams move in maintenance alone", 403)
+        asked = Change(client.name, expected=expected_of(request), tidy=names)
         return self._answer(await decided(self.service, asked))
 
     async def stream(self, request: Request) -> Response:
@@ -127,6 +151,7 @@ def routes(service: Service, told: Events) -> list[Route]:
 
     return [
         Route("/api/changes", answered(plain.change), methods=["POST"]),
+        Route("/api/tidy", answered(plain.tidy), methods=["POST"]),
         Route("/api/streams", answered(plain.streams)),
         Route("/api/streams/{name}", answered(plain.stream), methods=["GET", "PUT", "DELETE"]),
         Route("/api/network", answered(plain.network)),
