@@ -72,7 +72,8 @@ def tidy(
     """
     with user_errors():
         if bool(names) == maintenance:
-            raise InputError("tidy: expected names of silent streams, or --maintenance, found both or none")
+            found = "both" if names else "neither"
+            raise InputError(f"--maintenance: expected it or names of silent streams, found {found}")
         asked: Json = {"maintenance": True} if maintenance else {"silent": names}
         _tell(_service(at, authority).ask("POST", "/api/tidy", asked), as_json)
 
