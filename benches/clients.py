@@ -1,4 +1,4 @@
-"""Many clients of ``tsnbench cnc`` at once: how many changes a second are answered; none is lost or made twice.
+"""Many clients of ``tsnbench cnc`` at once: changes a second; no answer is lost, and nothing done twice.
 
 A cell of three bridges; every client has a token of its own, adds bounded streams and removes every second
 one again. Where 64 changes wait already, the service says so (503), and the client asks again.
@@ -55,7 +55,7 @@ class Line:
             self.found[answer.status] += 1
             if answer.status != 503:
                 return json.loads(content)
-            time.sleep(0.05)
+            time.sleep(float(answer.headers["retry-after"]))
 
 
 def client(port: int, number: int, streams: int) -> Counter[int]:

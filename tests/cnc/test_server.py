@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -17,7 +18,9 @@ pytest.importorskip("uvicorn", reason="needs uvicorn (pip install 'tsnbench[ui]'
 from cnc.cell import BOUNDED, GREEDY, SCENARIO, SCHEDULED, TIGHT, Served, serving
 from support.commands import tsnbench
 from tsnbench.cli.console.listening import address_of
+from tsnbench.cnc.server.asking import answered
 from tsnbench.cnc.server.clients import MOST_A_SECOND, read_clients
+from tsnbench.cnc.service import BusyError
 from tsnbench.errors import InputError
 
 TOKENS = """
@@ -158,6 +161,14 @@ def test_many_clients_at_once_lose_no_answer_and_add_no_stream_twice(empty: Serv
     assert sorted(found) == [200] * 20 + [201] * 20 or set(found) <= {200, 201}
     names = [one["stream"] for one in empty.ask("GET", "/api/streams")[1]["streams"] if one["client"]]
     assert sorted(names) == sorted(f"s{number}" for number in range(20))
+
+
+def test_a_busy_service_says_when_to_ask_again() -> None:
+    async def busy(_: Any) -> Any:
+        raise BusyError("64 changes wait already")
+
+    answer = asyncio.run(answered(busy)(None))  # type: ignore[arg-type]
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
 
 
 def test_commands_ask_the_service(empty: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

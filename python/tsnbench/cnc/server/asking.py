@@ -45,7 +45,8 @@ def problem(status: int, detail: str, more: Json | None = None, **headers: str) 
     """Problem details (RFC 9457)."""
     title = HTTPStatus(status).phrase
     content = {"type": "about:blank", "title": title, "status": status, "detail": detail, **(more or {})}
-    return JSONResponse(content, status, headers, media_type="application/problem+json")
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return JSONResponse(content, status, named, media_type="application/problem+json")
 
 
 def refusal(decision: Decision) -> Response:
