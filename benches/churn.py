@@ -1,7 +1,7 @@
 """Streams that join and leave in random order, and how much less the network admits then: fragmentation.
 
 A line of four bridges with two stations each; scheduled streams of 1, 2 and 4 ms. Every change asks for a
-stream, or removes one, so that the links stay as full as the streams allow. Afterwards the same further
+stream, or removes one, up to a number of streams that nearly fill the links. Afterwards the same further
 streams are requested from three networks with the same streams in place: as they joined, after ``tidy``, and
 planned from nothing.
 """
@@ -42,12 +42,17 @@ def drawn(draw: random.Random, stations: list[str]) -> dict[str, Any]:
     return {**found, "period": f"{period} ms", "requires": {"delay": f"{period} ms"}}
 
 
-def churned(base: Base, stations: list[str], changes: int, seed: int) -> tuple[Network, dict[str, int]]:
-    """The network after random changes; how many streams joined, left and were refused."""
+def churned(
+    base: Base, stations: list[str], changes: int, most: int, seed: int
+) -> tuple[Network, dict[str, int]]:
+    """The network after random changes; how many streams joined, left and were refused.
+
+    One leaves as soon as there are ``most``.
+    """
     draw, now = random.Random(seed), first(base)
     counts = {"joined": 0, "left": 0, "refused": 0}
     for number in range(changes):
-        if now.requested and draw.random() < 0.4:
+        if now.requested and (len(now.requested) >= most or draw.random() < 0.4):
             now = decide(base, now, Change("a", {}, (draw.choice(sorted(now.requested)),)), RULES)
             counts["left"] += 1
             continue
@@ -82,6 +87,7 @@ def main() -> None:
     """Prints a line for each seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--changes", type=int, default=1000)
+    parser.add_argument("--streams", type=int, default=36, help="most streams in place")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--tries", type=int, default=100)
     asked = parser.parse_args()
@@ -98,7 +104,7 @@ def main() -> None:
         print("|---|---|---|---|---|---|---|---|---|")
         for seed in range(1, asked.seeds + 1):
             began = time.process_time()
-            now, counts = churned(base, stations, asked.changes, seed)
+            now, counts = churned(base, stations, asked.changes, asked.streams, seed)
             each = (time.process_time() - began) * 1e3 / asked.changes
             if differs := disagreement(base, now)[0]:
                 raise SystemExit(f"seed {seed}: planning everything finds {differs}")
