@@ -88,6 +88,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
+    if "PYTEST_XDIST_WORKER" in os.environ and not config.getoption("loadgroup", False):
+        items[:] = rooms_take_turns(items)
+
+
+def rooms_take_turns(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The same tests, file by file, with the files of each room spread over the whole run.
+
+    Tests of pages and of devices wait most of their time. If they are all at the end of the list, all workers
+    wait at the same time, and processors are idle.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    rooms: dict[str, list[Path]] = {}
+    for path in files:
+        rooms.setdefault(path.relative_to(TESTS).parts[0], []).append(path)
+    turns: list[tuple[float, Path]] = []
+    for paths in rooms.values():
+        whole = sum(len(files[path]) for path in paths)
+        before = 0
+        for path in paths:
+            turns.append(((before + len(files[path]) / 2) / whole, path))
+            before += len(files[path])
+    return [item for _, path in sorted(turns) for item in files[path]]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
