@@ -248,4 +248,5 @@ def test_each_filter_of_arriving_frames_counts(lab):
     assert (one.setting, one.planned, one.found) == ("filters of arriving frames", "0", "2")
     (one,) = lab(at("s", "eth1", filters=Filters()))
     assert one.repair.startswith("tc qdisc replace dev eth1 clsact && tc filter")
+    assert (one.planned.count(":"), one.planned[:3], one.found[:3]) == (7, "1:1", "1:0")
     assert lab(at("s", "eth1", filters=Filters(), kind="veth", rate_bps=10**9)) == []

@@ -224,7 +224,9 @@ def _arriving(planned: Sequence[Filter], state: RunningHost, one: RunningPort) -
     found = one.filters
     if found is None or one.kind == "veth":
         return
-    wrong = [each for each in planned if each.gives and found.priorities.get(each.gives[0]) != each.gives[1]]
+    wrong = [
+        each for each in planned if each.gives and found.priorities.get(each.gives[0], 0) != each.gives[1]
+    ]
     lines = [each.line(one.name) for each in wrong]
     first = "" if found.priorities or found.others else f"tc qdisc replace dev {one.name} clsact && "
     if wrong:
