@@ -23,7 +23,18 @@ def generators(path: Path) -> list[str]:
 
 SMALL = [path for path in sorted(SCENARIOS.rglob("*.yaml")) if path.name not in ("lab.yaml", "thousand.yaml")]
 GENERATED = [path for path in SMALL if generators(path)]
-SWEPT = {"ex-cm1", "ex-cm2", "ex-cs1", "ex-cs2", "ex-mq1", "ex-mq2", "ex-ts", "3-cbs-line"}
+SWEPT = {
+    "ex-cm1",
+    "ex-cm2",
+    "ex-cs1",
+    "ex-cs2",
+    "ex-mq1",
+    "ex-mq2",
+    "ex-ts",
+    "ex-ts-deadline",
+    "ex-ts-strict",
+    "3-cbs-line",
+}
 """Scenarios with a parameter in their generator."""
 
 RING = """name: ring  # of four

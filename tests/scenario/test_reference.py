@@ -79,7 +79,11 @@ def numbers(key: Key) -> list[tuple[str, bool]]:
         ends = re.fullmatch(r"(?:a .* from )?(-?[0-9.]+)(?: (\S+))? to (-?[0-9.]+)(?: (\S+))?", piece)
         least = re.fullmatch(r"at least ([0-9]+) (\S+)", piece)
         if ends and ends[2]:
-            dimension = next(DIMENSIONS[word] for word in re.split(r"\W+", key.type) if word in DIMENSIONS)
+            dimension = next(
+                (DIMENSIONS[one] for one in re.split(r"\W+", key.type) if one in DIMENSIONS), None
+            )
+            if dimension is None:
+                continue  # A text of its own, such as a time for each octet, in parts of the least unit.
             low, high = (int(float(ends[n]) * dimension.units[ends[n + 1]]) for n in (1, 3))
             base = dimension.base
             found += [(f"{low - 1} {base}", False), (f"{low} {base}", True)]

@@ -11,6 +11,7 @@ from typer.main import get_command
 from tsnbench.cli.main import program
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+OF_ANOTHER_PROGRAM = re.compile(r"(?<![\w-])(isochron|iperf3|tc|ethtool) [^:;]*")
 COMMAND = re.compile(r"tsnbench ([a-z]+)(?: ([a-z]+))?")
 
 
@@ -21,7 +22,11 @@ def strangers(words: Sequence[str], said: str) -> list[str]:
         words: of the call.
         said: what it printed to stderr.
     """
-    lines = [line.partition("hint:")[2] for line in said.splitlines() if "hint:" in line]
+    lines = [
+        OF_ANOTHER_PROGRAM.sub("", line.partition("hint:")[2])
+        for line in said.splitlines()
+        if "hint:" in line
+    ]
     if not any(OPTION.search(line) for line in lines):
         return []
     own = _options(words)

@@ -117,6 +117,7 @@ def hosts(own: Twin, parameters: Sequence[float]) -> dict[str, dict[str, Any]]:
 def scenario(text: str, own: Twin, parameters: Sequence[float], head: str = "", duration: str = "") -> str:
     """The text of a twin's scenario: the original's, with other hosts."""
     text = re.sub(r"\A(#.*\n)+", head, text)
+    text = re.sub(r"(?m)^name:.*$", f"name: {own.name}-twin", text)
     for key in ("hosts", "taps"):
         text = re.sub(_TOP.format(key), "", text)
     if duration:
