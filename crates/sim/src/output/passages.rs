@@ -70,8 +70,9 @@ impl Simulation<'_> {
 
     /// A frame is dropped or lost between its arrival at a node and its transmission there.
     pub(crate) fn note_lost(&mut self, frame: Frame) {
+        let now = self.now;
         if let Some(journal) = &mut self.journal {
-            journal.forget(frame);
+            journal.forget(frame, now);
         }
     }
 
