@@ -63,6 +63,7 @@ def long_enough(draft: Draft, port: Port, gates: Gates) -> Gates:
 def fit_devices(draft: Draft) -> None:
     """Fills nothing; reports traffic classes and lists that the hardware of a node does not hold."""
     unknown: dict[str, list[str]] = {}
+    measured: list[str] = []
     for number, node in enumerate(draft.nodes):
         device = draft.scenario.network.nodes[node.name].device
         if device is None:
@@ -72,6 +73,8 @@ def fit_devices(draft: Draft) -> None:
             draft.problem(path, f"{expected}, as {device.name} has", found)
         for text in beyond_calibration(draft, number, device):
             draft.doubt("extrapolated", path, text, "calibrate it with these conditions, too")
+        if node.forwards and _has_its_times(draft, node.name, device):
+            measured.append(node.name)
         if node.forwards and not node.longest_processing_ns and device.processing is None:
             unknown.setdefault(device.name, []).append(node.name)
     for name, nodes in unknown.items():
@@ -79,15 +82,22 @@ def fit_devices(draft: Draft) -> None:
         text = f"no source states the processing time of {name}: {forward} in no time"
         hint = "write processing: {least: 1 us, most: 2 us} with times that you measured"
         draft.doubt("unknown-processing", key_of(draft.scenario, nodes[0], "device"), text, hint)
+    if measured:
+        text = f"worst cases count the longest time that was measured: {quantities.some(measured)}"
+        hint = "it may take longer once: write processing: {least: …, most: …} where its maker states it"
+        draft.doubt("measured-worst-case", key_of(draft.scenario, measured[0], "device"), text, hint)
+
+
+def _has_its_times(draft: Draft, node: str, device: model.Device) -> bool:
+    """Whether a node takes the measured times of its device, and not times of the scenario."""
+    own = draft.scenario.network.nodes[node].processing_jitter
+    return device.calibration is not None and own is device.processing_jitter
 
 
 def beyond_calibration(draft: Draft, number: int, device: model.Device) -> Iterator[str]:
     """Conditions of a node at which its calibrated device was not measured: one sentence each."""
     measured, node = device.calibration, draft.nodes[number].name
-    if (
-        measured is None
-        or draft.scenario.network.nodes[node].processing_jitter is not device.processing_jitter
-    ):
+    if measured is None or not _has_its_times(draft, node, device):
         return
     ports = draft.ports_of_nodes.get(number, ())
     through = [
