@@ -162,6 +162,16 @@ def test_what_is_refused(bench: Path, words: str, expected: str) -> None:
     assert not (bench / "new.yaml").exists()
 
 
+def test_a_table_of_another_program_is_not_replaced(bench: Path) -> None:
+    theirs = bench / "mine.times.csv"
+    theirs.write_text("a,b\n1,2\n")
+    done = tsnbench("calibrate", "known", "--for", "sw1", "--into", "mine.yaml", "--force", cwd=bench)
+    assert done.returncode == 2
+    assert "mine.times.csv: expected a new file" in done.stderr
+    assert theirs.read_text() == "a,b\n1,2\n"
+    assert not (bench / "mine.yaml").exists()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [

@@ -46,7 +46,14 @@ def files_of(into: Path, force: bool) -> tuple[Path, Path, Path]:
             raise CalibrationError(f"{into}: expected a new file, found one that tsnbench has not written")
         if not force:
             raise CalibrationError(f"{into}: expected a new file, found a description", "--force replaces it")
-    return into, into.with_suffix(".times.csv"), into.with_suffix(".draws.parquet")
+    known = into.read_text(encoding="utf-8") if into.exists() else ""
+    times, draws = into.with_suffix(".times.csv"), into.with_suffix(".draws.parquet")
+    for table in (times, draws):
+        # A table of another program may have this name.
+        if table.exists() and table.name not in known:
+            text = f"{table}: expected a new file, found one that no description of this name has"
+            raise CalibrationError(text, "move it away, or choose another name with --into")
+    return into, times, draws
 
 
 def write(into: Path, lines: Sequence[str], tables: Mapping[Path, bytes]) -> list[Path]:
