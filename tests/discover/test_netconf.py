@@ -98,7 +98,10 @@ def test_data_that_cannot_be_read_are_not_known_and_no_default(before: str, afte
 
 def test_a_device_without_interfaces_is_not_known() -> None:
     state = by_netconf.state("s", Node("", "data"))
-    assert (state.ports, state.unread) == ({}, ("its modules have no interfaces",))
+    assert (state.ports, state.unread) == (
+        {},
+        (by_netconf.NO_MODULE, "its modules have no interfaces"),
+    )
 
 
 def test_one_that_does_not_answer_says_why() -> None:
@@ -120,5 +123,5 @@ def test_a_real_server_tells_what_was_deployed(tmp_path: Path) -> None:
         told = by_netconf.ask(Device("s", {}, f"{USER}@127.0.0.1:{server.port}"), access)
     meant = by_netconf.state("s", tree.read(data()))
     assert told.state is not None, told.why
-    assert (told.state.ports, told.state.unread) == (meant.ports, ())
+    assert (told.state.ports, told.state.unread) == (meant.ports, (by_netconf.NO_MODULE,))
     assert told.state.addresses == meant.addresses

@@ -1,7 +1,7 @@
 """The running state of a device with NETCONF: its YANG data as the settings that hosts report by commands.
 
 IEEE 802.1Q-2022, 48.6.2 (bridge), 48.6.10 (sched), 48.6.11 (preemption); IEEE 802.1Qcw-2023. What no module
-has (carrier, rates, queues) is not known, and never a default.
+has is named as unread: a port counts as one with a link, so that wires to it are found.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tsnbench.hosts.inventory.types import Device
 
 PRIORITIES = 8
+NO_MODULE = "whether its ports have a link, their rates, and what their queues hold: its modules do not say"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def ask(device: Device, access: Access | None = None) -> Answer:
 
 def state(name: str, config: Node) -> RunningHost:
     """The settings in the data of a device's modules."""
-    unread: list[str] = []
+    unread = [NO_MODULE]
     vids = [
         _number(one, "vid") for one in _below(config, "bridges", "bridge", "component", "bridge-vlan", "vlan")
     ]
