@@ -11,6 +11,7 @@ from support.device_defects import BRIDGE as LAB
 from support.devices import bench, results
 from support.profile import PROFILE
 from tsnbench.conform.bench import Bench
+from tsnbench.conform.judge import Error
 from tsnbench.scenario import read_scenario
 
 CLEAN = 100 if PROFILE == "nightly" else 2
@@ -66,3 +67,17 @@ def test_a_network_without_tags_is_tested_with_tags(tmp_path: Path) -> None:
     text = LAB.partition("shapers:")[0].replace("pcp: 6, frame", "vlan: none, frame")
     found = results(bench(text, only=["switch -> robot"]), tmp_path, ["vlan", "priority"])
     assert {one.verdict for one in found if one.test.startswith("priority.")} == {"pass"}
+
+
+def test_a_kernel_that_imitates_the_device_is_not_judged_by_its_own_time(tmp_path: Path) -> None:
+    error = Error(4, 0, 2, testers_ns=0, kernel=True)
+    found = results(bench(LAB, only=["switch -> robot"]), tmp_path, ["forwarding"], error)
+    verdicts = {one.test: (one.verdict, one.reason) for one in found}
+    assert verdicts.pop("forwarding.residence") == ("not-decidable", "kernel")
+    assert set(verdicts.values()) == {("pass", None)}
+    slow = LAB.replace("processing: 2 us", "processing: {values: [2 us], per-octet: 100 ps}")
+    own = bench(LAB, slow, ["switch -> robot"])
+    for kernel, expected in ((True, "not-decidable"), (False, "fail")):
+        error = Error(4, 0, 2, testers_ns=0, kernel=kernel)
+        found = results(own, tmp_path / str(kernel), ["forwarding.slope"], error)
+        assert {one.verdict for one in found if one.test == "forwarding.slope"} == {expected}

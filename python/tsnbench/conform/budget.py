@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
     from tsnbench.runs.stamps import NodeStamps
 
-EXACT = ("simulation", "vm")
-"""Backends whose stamps mean a known point of the frame, exactly."""
+EXACT, KERNELS = ("simulation", "vm"), ("vm", "netns")
+"""Backends whose stamps mean a known point of the frame, exactly; where a kernel imitates the device."""
 ROUNDING_NS = 2
 SOFTWARE_NS = 1_000
 """Error of one stamp of a kernel, if nothing else is known of it."""
@@ -48,7 +48,7 @@ def before(plan: Plan, backend: str, asked_ns: int) -> Error:
         clock = None if backend == "hosts" else 0
     else:
         clock = clocks.get("within_ns") if "gptp" in clocks else None
-    return Error(SIGMAS * stamp, clock, resolution, asked_ns, clock, not software)
+    return Error(SIGMAS * stamp, clock, resolution, asked_ns, clock, not software, backend in KERNELS)
 
 
 def may_follow(plan: Plan, backend: str) -> bool:

@@ -25,6 +25,7 @@ Reason = Literal[
     "depends",
     "no-limit",
     "changing-list",
+    "kernel",
 ]
 REASONS: dict[Reason, str] = {
     "clocks": "the error of the clocks is too large, or not known",
@@ -38,6 +39,7 @@ REASONS: dict[Reason, str] = {
     "depends": "an earlier test failed, and this one would show the same defect",
     "no-limit": "the scenario states no value to compare with; the found one is told",
     "changing-list": "the port's list is replaced by another one, which this test cannot follow",
+    "kernel": "a kernel imitates the device here, and does this in its own way",
 }
 SIGMAS = 4
 """How many times the error of one stamp counts."""
@@ -61,6 +63,8 @@ class Error:
     """Between the testers that send and the one that receives; None: not known."""
     whole: bool = True
     """Whether it is known how much of a frame was on the wire when it was stamped."""
+    kernel: bool = False
+    """Whether a kernel imitates the device, with its own times and its own way to count octets."""
 
     @property
     def one_ns(self) -> int | None:

@@ -8,6 +8,7 @@ incoming link, and a is its own time.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tsnbench.conform import estimate
@@ -112,12 +113,15 @@ def _results(
     slack = own / (SIZES[-1] - SIZES[0])
     verdict = verdict_of(b - planned, b - planned, 4 * slack, 2 * slack)
     kind = "store-and-forward" if abs(b - octet_ns) < abs(b) else "cut-through"
+    reason = None if verdict in ("pass", "fail") else error.larger
+    if verdict == "fail" and error.kernel:
+        verdict, reason = "not-decidable", "kernel"
     yield Result(
         "forwarding.slope",
         port,
         verdict,
         "" if verdict == "pass" else f"residence grows by {b:.3f} ns an octet: {kind}",
-        None if verdict in ("pass", "fail") else error.larger,
+        reason,
         found=Number(b, "ns/octet", b - 2 * slack, b + 2 * slack),
         limit=Number(planned, "ns/octet", planned - 4 * slack, planned + 4 * slack),
         shown=f"{b:.3f} ns/octet",
@@ -144,6 +148,11 @@ def _residence(port: str, node: Node, own: float, error: Error, frames: int) -> 
             frames=frames,
         )
     planned = node["processing_ns"]
+    if error.kernel:
+        words = f"a = {shown}: a kernel takes its own time in place of the {exact(planned)} of the scenario"
+        return replace(
+            undecided("forwarding.residence", port, "kernel", words), found=found, shown=shown, frames=frames
+        )
     limit = error.tolerance_ns(error.one_ns or 0)
     verdict = verdict_of(own - planned, own - planned, limit, error.one_ns or 0)
     return Result(

@@ -18,7 +18,7 @@ from tsnbench.scenario.model import Filter, FixedSize, Periodic, UnitSizes
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
-    from tsnbench.conform.judge import Error
+    from tsnbench.conform.judge import Error, Verdict
     from tsnbench.conform.seen import Seen
     from tsnbench.plan.types import Port
     from tsnbench.scenario.model import Stream
@@ -233,12 +233,18 @@ def _meter(one: Filtered, seen: Seen, ports: tuple[int, int], error: Error) -> R
     wanted = min(meter.cir * span / 8e9 + meter.cbs, float(octets * len(every)))
     found = float(frames.octets[frames.passed].sum())
     slack = octets + SHARE * wanted
-    good = abs(found - wanted) <= slack
+    verdict: Verdict
+    verdict = "pass" if abs(found - wanted) <= slack else "fail"
+    words = "" if verdict == "pass" else f"{one.name}: {found:,.0f} octets passed, and {wanted:,.0f} may pass"
+    if verdict == "fail" and abs(found * (1 - SDU_OVERHEAD / octets) - wanted) <= slack:
+        words += f": the meter counts {SDU_OVERHEAD} octets less of each frame"
+        verdict = "not-decidable" if error.kernel else "fail"
     return Result(
         "psfp.meter",
         one.port,
-        "pass" if good else "fail",
-        "" if good else f"{one.name}: {found:,.0f} octets passed, and {wanted:,.0f} may pass",
+        verdict,
+        words,
+        "kernel" if verdict == "not-decidable" else None,
         found=Number(found, "octets", found, found),
         limit=Number(wanted, "octets", wanted - slack, wanted + slack),
         shown=f"{found:,.0f} B",
