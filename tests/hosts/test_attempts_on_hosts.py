@@ -80,7 +80,7 @@ def test_a_capture_that_lost_frames_rejects_the_attempt(
     """A ring of 1 MiB is not emptied for 1 s, during which 2,000 frames of 1,000 octets arrive."""
     faster = SCENARIO.replace("200 ms", "1 s", 1).replace("period: 1 ms", "period: 500 us", 1)
     longer = plan_of(faster)
-    begins, runs = attempt._begin, attempt._wait
+    begins, runs = attempt.begin, attempt._wait
     monkeypatch.setattr(job, "CAPTURED_OCTETS", 2000)
     times = [1]
 
@@ -98,7 +98,7 @@ def test_a_capture_that_lost_frames_rejects_the_attempt(
             for one in jobs["b"].captures:
                 agents["b"].signal(one.name, signal.SIGCONT)
 
-    monkeypatch.setattr(attempt, "_begin", small)
+    monkeypatch.setattr(attempt, "begin", small)
     monkeypatch.setattr(attempt, "_wait", woken)
     longer.run(on=Hosts(rig.inventory), into=tmp_path / "run")
     first, last = attempts(tmp_path / "run")

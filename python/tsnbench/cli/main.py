@@ -32,6 +32,7 @@ COMMANDS = {
     "plan": "planning.plan",
     "tune": "study.tune",
     "cnc": "cnc",
+    "join": "cnc.join",
     "run": "running.run",
     "measure": "measuring.measure",
     "inspect": "measuring.inspect",

@@ -151,13 +151,13 @@ def run(
     """
     chosen = [agents[host] for host in jobs]
     try:
-        run_all(chosen, lambda agent: _begin(agent, jobs[agent.name], text))
+        run_all(chosen, lambda agent: begin(agent, jobs[agent.name], text))
         armed()
         attempt = Attempt()
         before = run_all(chosen, _softnet)
         attempt.epoch_ns = _choose(chosen, phase_ns, common_cycle_ns(plan))
         attempt.least_ahead_ns = min(
-            run_all(chosen, lambda agent: _tell(agent, jobs[agent.name], attempt.epoch_ns)),
+            run_all(chosen, lambda agent: give_start(agent, jobs[agent.name], attempt.epoch_ns)),
             default=LEAD_NS,
         )
         _wait(agents, jobs, plan, attempt.epoch_ns, tell, watch)
@@ -180,7 +180,12 @@ def run(
             _stop(agent, jobs[agent.name])
 
 
-def _begin(agent: Agent, job: HostJob, text: str) -> None:
+def begin(agent: Agent, job: HostJob, text: str) -> None:
+    """Starts the programs of a host, and waits until they are ready.
+
+    Raises:
+        Rejected: one is not.
+    """
     agent.clear([one.name for one in (*job.beside, *job.captures, *job.armed, *job.others)])
     agent.put("plan.json", text.encode())
     until = time.monotonic() + READY_S
@@ -229,7 +234,7 @@ def far_apart(ahead: Mapping[str, tuple[int, int]]) -> str:
     )
 
 
-def _tell(agent: Agent, job: HostJob, epoch_ns: int) -> int:
+def give_start(agent: Agent, job: HostJob, epoch_ns: int) -> int:
     """Sends the instant to a host; returns how long before the instant the host's last program got it."""
     for one in job.armed:
         agent.tell(one.name, str(epoch_ns))

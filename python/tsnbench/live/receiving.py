@@ -101,10 +101,16 @@ def receive(asked: Receiving, ready: Callable[[], None] | None = None) -> Receiv
             priority=asked.priority,
             sights=None if asked.into is None else folder.log_of(asked.into, "receive"),
         )
-        found: Received = json.loads(log.read_text(encoding="utf-8"))
+        found = heard(log.read_text(encoding="utf-8"))
+    if asked.into is not None:
+        folder.merge(asked.into)
+    return found
+
+
+def heard(log: str) -> Received:
+    """The results in the live program's log."""
+    found: Received = json.loads(log)
     for stream in found["streams"]:
         if stream["delay_ns"] is None:
             stream["delay_missing"] = OTHER_ZERO
-    if asked.into is not None:
-        folder.merge(asked.into)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlencode
@@ -15,7 +16,7 @@ from tsnbench.cli.console.options import argument, flag, json_of, option
 from tsnbench.cli.console.output import Exit, print_json, print_line, print_table, user_errors
 from tsnbench.cnc.client import Answer, Connection
 from tsnbench.errors import BackendError, InputError
-from tsnbench.foreign import Json
+from tsnbench.foreign import Json, Part
 from tsnbench.quantities import time
 from tsnbench.sheet import Column, Sheet
 
@@ -31,6 +32,17 @@ AsJson = Annotated[bool, json_of("The answer")]
 Names = Annotated[list[str], argument("NAME...", "Names of streams.")]
 
 
+def read_streams(file: Path) -> Part:
+    """Streams by name, of a file or of stdin (``-``).
+
+    Raises:
+        InputError: the file cannot be read, or is no mapping.
+    """
+    if str(file) == "-":
+        return foreign.parse_yaml("-", sys.stdin.read(LARGEST_FILE))
+    return foreign.parse_yaml(str(file), foreign.read_text(file, LARGEST_FILE))
+
+
 def add(
     file: Annotated[Path, argument("FILE", "Streams by name, as in a scenario (YAML or JSON); - is stdin.")],
     replace: Annotated[bool, flag("--replace", "Replace own streams that have these names.")] = False,
@@ -40,21 +52,18 @@ def add(
 ) -> None:
     """Ask for streams: all of a file, or none."""
     with user_errors():
-        if str(file) == "-":
-            streams = foreign.parse_yaml("-", sys.stdin.read(LARGEST_FILE))
-        else:
-            streams = foreign.parse_yaml(str(file), foreign.read_text(file, LARGEST_FILE))
-        line = _service(at, authority)
+        streams = read_streams(file)
+        line = service_at(at, authority)
         there = line.ask("GET", "/api/streams").document.get("streams", []) if replace else []
         own = {one["stream"] for one in there if one["client"]} & {str(name) for name in streams}
         document = {"add": {str(name): stream for name, stream in streams.items()}, "remove": sorted(own)}
-        _tell(line.ask("POST", "/api/changes", document), as_json)
+        tell_decision(line.ask("POST", "/api/changes", document), as_json)
 
 
 def remove(names: Names, at: At = None, authority: Authority = None, as_json: AsJson = False) -> None:
     """Remove streams: all of these, or none."""
     with user_errors():
-        _tell(_service(at, authority).ask("POST", "/api/changes", {"remove": names}), as_json)
+        tell_decision(service_at(at, authority).ask("POST", "/api/changes", {"remove": names}), as_json)
 
 
 def tidy(
@@ -75,13 +84,13 @@ def tidy(
             found = "both" if names else "neither"
             raise InputError(f"--maintenance: expected it or names of silent streams, found {found}")
         asked: Json = {"maintenance": True} if maintenance else {"silent": names}
-        _tell(_service(at, authority).ask("POST", "/api/tidy", asked), as_json)
+        tell_decision(service_at(at, authority).ask("POST", "/api/tidy", asked), as_json)
 
 
 def list_streams(at: At = None, authority: Authority = None, as_json: AsJson = False) -> None:
     """List the streams in place, with worst case and margin."""
     with user_errors():
-        found = _document(_service(at, authority).ask("GET", "/api/streams"))
+        found = _document(service_at(at, authority).ask("GET", "/api/streams"))
     if as_json:
         print_json("cnc-streams", found)
         return
@@ -114,7 +123,7 @@ def explain(
     """Explain the last decisions: what was asked, the answer, and why."""
     query = f"?{urlencode({'stream': name})}" if name else ""
     with user_errors():
-        found = _document(_service(at, authority).ask("GET", f"/api/decisions{query}"))
+        found = _document(service_at(at, authority).ask("GET", f"/api/decisions{query}"))
     if as_json:
         print_json("cnc-decisions", found)
         return
@@ -126,7 +135,12 @@ def _time(ns: int | None) -> str:
     return "-" if ns is None else time(ns)
 
 
-def _service(at: str | None, authority: Path | None) -> Connection:
+def service_at(at: str | None, authority: Path | None) -> Connection:
+    """The service of ``--at``, or of the environment.
+
+    Raises:
+        InputError: none is given.
+    """
     address = at or os.environ.get(ADDRESS, "")
     if not address:
         raise InputError(f"--at: expected the address of the service, found none\n  hint: or set {ADDRESS}")
@@ -145,8 +159,8 @@ def _document(answer: Answer) -> Json:
     raise (BackendError if answer.status >= 500 else InputError)(words)
 
 
-def _tell(answer: Answer, as_json: bool) -> None:
-    """Prints a decision; ends with 1 if the network has no room."""
+def tell_decision(answer: Answer, as_json: bool, tell: Callable[[str], None] = print_line) -> None:
+    """Prints a decision, each line with ``tell``; ends with 1 if the network has no room."""
     decision: Json | None = answer.document.get("decision")
     if answer.status < 300:
         decision = answer.document
@@ -156,7 +170,7 @@ def _tell(answer: Answer, as_json: bool) -> None:
     if as_json:
         print_json("cnc-decision", decision)
     else:
-        _print_decision(decision)
+        _print_decision(decision, tell)
     if decision["outcome"] == "accepted":
         return
     if decision["outcome"] == "refused":
@@ -164,12 +178,12 @@ def _tell(answer: Answer, as_json: bool) -> None:
     raise typer.Exit(Exit.BACKEND_FAILED if decision["outcome"] == "devices" else Exit.INPUT_WRONG)
 
 
-def _print_decision(decision: Json) -> None:
+def _print_decision(decision: Json, tell: Callable[[str], None] = print_line) -> None:
     names = [*(f"+{name}" for name in decision["change"]["add"])]
     names += [f"-{name}" for name in decision["change"]["remove"]]
     names += [f"~{name}" for name in decision["change"].get("tidy", ())]
     said = "accepted" if decision["outcome"] == "accepted" else "not accepted"
-    print_line(f"{decision['number']}  {decision['at']}  {decision['client']}  {' '.join(names)}: {said}")
+    tell(f"{decision['number']}  {decision['at']}  {decision['client']}  {' '.join(names)}: {said}")
     for flow in decision["streams"]:
         for listener in flow["listeners"]:
             release = "" if flow["offset_ns"] is None else f", released at {time(flow['offset_ns'])}"
@@ -177,11 +191,11 @@ def _print_decision(decision: Json) -> None:
             delay = "no bound" if worst is None else f"at most {time(worst)}"
             if (whole := listener["release_upper_ns"]) not in (None, worst):
                 delay += f", {time(whole)} from the release"
-            print_line(f"  {flow['flow']} to {listener['node']}: {delay}{release}")
+            tell(f"  {flow['flow']} to {listener['node']}: {delay}{release}")
     for reason in decision["reasons"]:
         where = f"{reason['path']}: " if reason["path"] else ""
-        print_line(f"  {where}expected {reason['expected']}, found {reason['found']}")
+        tell(f"  {where}expected {reason['expected']}, found {reason['found']}")
         if reason["hint"]:
-            print_line(f"    hint: {reason['hint']}")
+            tell(f"    hint: {reason['hint']}")
     for note in decision["notes"]:
-        print_line(f"  {note}")
+        tell(f"  {note}")

@@ -16,6 +16,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "plan": "Plan a scenario: paths, gates, worst cases; tables, JSON or files.",
         "tune": "Find the smallest or largest value that meets every requirement.",
         "cnc": "Admit streams while the network runs.",
+        "join": "Ask a CNC for this host's streams, and send or receive them.",
     },
     "Run and measure": {
         "run": "Plan, run, measure, judge and report a scenario, or a whole sweep.",

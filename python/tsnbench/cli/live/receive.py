@@ -80,10 +80,11 @@ def receive(
     if as_json:
         print_json("received", found)
     else:
-        _table(found)
+        print_received(found)
 
 
-def _table(found: Received) -> None:
+def print_received(found: Received) -> None:
+    """Prints the counts of a listener."""
     others = f"; {found['foreign']} frames of others" if found["foreign"] else ""
     counts = ("frames", "lost", "duplicate", "reordered")
     table = plain_table(f"received{others}", ("stream",), (*counts, "delay: min us", "mean us", "max us"))

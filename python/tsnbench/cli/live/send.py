@@ -126,6 +126,13 @@ def send(
     _tell(found, as_json)
 
 
+def _tell(found: Sent, as_json: bool) -> None:
+    if as_json:
+        print_json("sent", found)
+    else:
+        print_sent(found)
+
+
 def _check(txtime: str | None, mac: str, replay: Path | None, file: Path | None, described: bool) -> None:
     if txtime not in (None, "strict", "deadline"):
         fail(Exit.INPUT_WRONG, f"--txtime: expected strict or deadline, found {txtime}")
@@ -184,10 +191,8 @@ def _named(streams: list[str]) -> dict[str, str]:
     return found
 
 
-def _tell(found: Sent, as_json: bool) -> None:
-    if as_json:
-        print_json("sent", found)
-        return
+def print_sent(found: Sent) -> None:
+    """Prints the counts of a talker."""
     heads = ("frames", "refused", "late: mean us", "most us", "launch times missed", "invalid")
     table = plain_table("sent", ("stream",), heads)
     for one in found["streams"]:

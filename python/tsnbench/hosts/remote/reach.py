@@ -118,6 +118,21 @@ class Space:
         return ""
 
 
+@dataclass(frozen=True)
+class Here:
+    """This machine, in the network namespace of this process; ``scope`` as in :class:`Reach`."""
+
+    scope: str = ""
+
+    def command(self, words: list[str]) -> list[str]:
+        """The command itself."""
+        return words
+
+    def explain(self, code: int, said: str) -> str:
+        """There is no explanation."""
+        return ""
+
+
 def reach(target: str) -> Reach:
     """The way to a destination of an inventory: ``netns://NAME`` is a namespace, all others use ssh.
 
