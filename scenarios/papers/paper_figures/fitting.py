@@ -25,11 +25,6 @@ from tsnbench.backends.simulation import Simulation
 from tsnbench.planning import plan
 from tsnbench.scenario import load_variants
 
-START = (10.0, 20.0, 0.02, 20.0, 150.0, 5.0, 0.01, 150.0)
-"""Where every fit begins: us, us, share, us of the talker, and the same of reception.
-
-EnGINE, Section VII-A4: about 150 us a hop.
-"""
 GRANULARITY_NS = 238.4
 """Every jitter that EnGINE prints is a multiple: their delays are floating-point seconds since 1970."""
 STEP = 0.05
@@ -40,19 +35,20 @@ WIDEST = 0.4
 """Of a logarithm: the first step of one parameter alone."""
 LEAST_GAIN = 1e-3
 """Of the sum of squares, in one round."""
-Printed = Mapping[Quantity, PrintedNumber]
+Number = tuple[str, Quantity]
+"""A printed number by its row and what is compared with it: two tables may be of one run."""
+Printed = Mapping[Number, PrintedNumber]
 
 
-def printed(paper: Paper, own: Twin, rows: Iterable[str]) -> dict[Quantity, PrintedNumber]:
+def printed(paper: Paper, own: Twin, rows: Iterable[str]) -> dict[Number, PrintedNumber]:
     """The printed numbers of these rows, and of no others."""
     wanted = set(rows)
     return {
-        quantity: entry.number
+        (row, entry.quantity): entry.number
         for figure in paper.figures
         for entry in figure.entries
-        if entry.table and entry.number is not None and not entry.given
-        for quantity in entry.values["ours"].members
-        if own.measures(quantity) and quantity.variant in wanted
+        if entry.table and entry.number is not None and not entry.given and not entry.statement
+        if (row := own.row(entry.table, entry.quantity)) in wanted and row is not None
     }
 
 
@@ -70,31 +66,37 @@ class Simulated:
     """What a twin gives for printed numbers, at the duration of a fit."""
 
     own: Twin
-    text: str
+    texts: Mapping[str, str]
+    """By file of the twin, the original scenario."""
     duration: str
 
     def values(self, logarithms: Sequence[float], numbers: Iterable[Quantity]) -> dict[Quantity, float]:
-        wanted = list(numbers)
-        rows = {one.variant for one in wanted}
+        wanted = {one: self.own.quantity(one) for one in numbers}
         parameters = [math.exp(one) for one in logarithms]
         found: dict[Quantity, float] = {}
         with tempfile.TemporaryDirectory(prefix="papers-fit-") as folder:
-            file = Path(folder) / "twin.yaml"
-            file.write_text(
-                scenario(self.text, self.own, parameters, duration=self.duration), encoding="utf-8"
-            )
-            for run in load_variants(file):
-                row = " ".join(run.variant.values())
-                if row in rows:
-                    taken = Taken(Simulation().execute(plan(run), Path(folder) / f"run-{len(found)}"))
-                    found |= {
-                        one: taken.value(self.own.quantity(one)) for one in wanted if one.variant == row
-                    }
+            for name in dict.fromkeys(one.file for one in wanted.values()):
+                file = Path(folder) / f"{Path(name).name}.yaml"
+                text = self.texts[file.stem]
+                text = scenario(text, self.own, file.stem, parameters, duration=self.duration)
+                file.write_text(text, encoding="utf-8")
+                here = {one: twins for one, twins in wanted.items() if twins.file == name}
+                found |= self._runs(file, here)
         return found
 
-    def residuals(self, logarithms: Sequence[float], numbers: Printed) -> dict[Quantity, float]:
-        values = self.values(logarithms, numbers)
-        return {one: residual(number, values[one]) for one, number in numbers.items()}
+    def _runs(self, file: Path, wanted: Mapping[Quantity, Quantity]) -> dict[Quantity, float]:
+        found: dict[Quantity, float] = {}
+        for run in load_variants(file):
+            variant = " ".join(run.variant.values())
+            here = {one: twins for one, twins in wanted.items() if one.variant == variant}
+            if here:
+                taken = Taken(Simulation().execute(plan(run), file.with_suffix("") / f"run-{len(found)}"))
+                found |= {one: taken.value(twins) for one, twins in here.items()}
+        return found
+
+    def residuals(self, logarithms: Sequence[float], numbers: Printed) -> dict[Number, float]:
+        values = self.values(logarithms, [quantity for _, quantity in numbers])
+        return {one: residual(number, values[one[1]]) for one, number in numbers.items()}
 
 
 def minimum(simulated: Simulated, numbers: Printed, start: Sequence[float], rounds: int) -> list[float]:
@@ -153,7 +155,7 @@ class Fit:
     """What a fit found; ``twins/<name>.json``."""
 
     parameters: list[float]
-    """As ``START``."""
+    """As ``Twin.start``."""
     without: dict[str, list[float]]
     """The same of the fits that leave out one row, by this row."""
     residuals: dict[str, dict[str, list[float]]]
@@ -165,7 +167,8 @@ class Fit:
         Raises:
             OSError: it has not been fitted.
         """
-        return cls(**json.loads(_file(folder, own, "json").read_text(encoding="utf-8")))
+        file = PAPERS / folder / FOLDER / f"{own.name}.json"
+        return cls(**json.loads(file.read_text(encoding="utf-8")))
 
     def text(self) -> str:
         return json.dumps(self.__dict__, indent=1, sort_keys=True) + "\n"
@@ -173,41 +176,42 @@ class Fit:
 
 def fit(paper: Paper, own: Twin, duration: str = "1 s", rounds: int = 12) -> Fit:
     """Fits one twin. Only the rows that its ``fit`` names are read."""
-    text = (PAPERS / paper.folder / f"{own.scenario}.yaml").read_text(encoding="utf-8")
-    simulated = Simulated(own, text, duration)
-    best = minimum(simulated, printed(paper, own, own.fit), [math.log(one) for one in START], rounds)
+    simulated = Simulated(own, _originals(paper, own), duration)
+    best = minimum(simulated, printed(paper, own, own.fit), [math.log(one) for one in own.start], rounds)
     without: dict[str, list[float]] = {}
     residuals: dict[str, dict[str, list[float]]] = {}
     for row in own.fit:
         others = printed(paper, own, [one for one in own.fit if one != row])
         alone = minimum(simulated, others, best, (rounds + 2) // 3)
         without[row] = [_rounded(math.exp(one)) for one in alone]
-        for quantity, found in simulated.residuals(alone, printed(paper, own, [row])).items():
+        for (_, quantity), found in simulated.residuals(alone, printed(paper, own, [row])).items():
             path = own.quantity(quantity).path
             residuals.setdefault(path, {}).setdefault(row, []).append(_rounded(found))
     return Fit([_rounded(math.exp(one)) for one in best], without, residuals)
 
 
+def _originals(paper: Paper, own: Twin) -> dict[str, str]:
+    return {
+        file: (PAPERS / paper.folder / f"{original}.yaml").read_text(encoding="utf-8")
+        for file, original in own.scenarios.items()
+    }
+
+
 def write(paper: Paper, own: Twin, found: Fit) -> list[Path]:
-    """The twin's scenario, and what the fit found."""
-    original = (PAPERS / paper.folder / f"{own.scenario}.yaml").read_text(encoding="utf-8")
-    head = (
-        f"# The twin of {own.scenario}.yaml: its hosts were fitted to the paper's rows\n"
-        f"# {', '.join(own.fit)}, and to no others (printed.yml, twins).\n"
-        f"# `python -m paper_figures --fit {paper.folder}/{own.name}` writes this file.\n"
-    )
-    text = scenario(original, own, found.parameters, head)
-    written = []
-    for ending, content in (("yaml", text), ("json", found.text())):
-        file = _file(paper.folder, own, ending)
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(content, encoding="utf-8")
-        written.append(file)
-    return written
-
-
-def _file(folder: str, own: Twin, ending: str) -> Path:
-    return PAPERS / folder / FOLDER / f"{own.name}.{ending}"
+    """The twin's scenarios, and what the fit found."""
+    files = {f"{own.name}.json": found.text()}
+    for file, original in _originals(paper, own).items():
+        head = (
+            f"# The twin of {own.scenarios[file]}.yaml: its hosts were fitted to the paper's rows\n"
+            f"# {', '.join(own.fit)}, and to no others (printed.yml, twins).\n"
+            f"# `python -m paper_figures --fit {paper.folder}/{own.name}` writes this file.\n"
+        )
+        files[f"{file}.yaml"] = scenario(original, own, file, found.parameters, head)
+    folder = PAPERS / paper.folder / FOLDER
+    folder.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return [folder / name for name in files]
 
 
 def _rounded(number: float) -> float:

@@ -128,7 +128,7 @@ def read(path: Path) -> Paper:
 def _with_twin(entry: Entry, twins: tuple[Twin, ...]) -> Entry:
     if not entry.table or entry.given or entry.statement:
         return entry
-    return replace(entry, twin=next((one for one in twins if one.measures(entry.quantity)), None))
+    return replace(entry, twin=next((one for one in twins if one.row(entry.table, entry.quantity)), None))
 
 
 @dataclass

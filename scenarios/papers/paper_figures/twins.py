@@ -7,9 +7,11 @@ rows of the table are held out: the fit never reads them (``fitting``), and the 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist, fmean
 from typing import Any
 
 from paper_figures.quantity import Quantity
@@ -21,46 +23,62 @@ _TOP = r"(?ms)^{}:.*?(?=^\S|\Z)"
 
 @dataclass(frozen=True)
 class Twin:
-    """One fit: the software of a scenario's hosts."""
+    """One fit: the software of the hosts of one scenario, or of several with the same hosts."""
 
     name: str
-    scenario: str
-    """The scenario whose hosts are fitted; the twin's is ``twins/<name>``."""
-    talker: str
-    """The host whose sending is fitted apart from the others' forwarding."""
+    scenarios: Mapping[str, str] = field(hash=False)
+    """By file of the twin below ``twins``, the scenario whose hosts are fitted."""
+    latencies: Mapping[str, str] = field(hash=False)
+    """What is fitted: by hosts and their stage (``zgw1 zgw5 tx``), its shape (``SHAPES``)."""
     fit: tuple[str, ...]
-    """Rows of the tables, by the values of the scenario's parameters, that are fitted."""
+    """Rows of the tables that are fitted (``row``)."""
     predict: tuple[str, ...]
     """Rows that are held out."""
     streams: Mapping[str, str] = field(hash=False)
-    """Streams whose numbers count, each with the stages between which the paper measures; none: the ports."""
+    """Streams whose numbers count, each with the stages between which the paper measures; none: as in
+    the table."""
 
-    def measures(self, quantity: Quantity) -> bool:
-        """Whether a printed number is one of this twin's."""
-        rows = (*self.fit, *self.predict)
-        return (
-            quantity.file == self.scenario and quantity.variant in rows and quantity.subject in self.streams
+    def row(self, table: str, quantity: Quantity) -> str | None:
+        """The row of a printed number. A row is named by the values of the scenario's parameters; where
+        this is not enough, by the name of the table before them, or by the stream behind them.
+        """
+        if quantity.file not in self.scenarios.values() or quantity.subject not in self.streams:
+            return None
+        names = (
+            f"{table}: {quantity.variant}",
+            f"{quantity.variant} {quantity.subject}",
+            quantity.variant,
         )
+        return next((name for name in names if name in self.fit or name in self.predict), None)
 
     def quantity(self, printed: Quantity) -> Quantity:
         """What the twin's run gives for a printed number."""
         stages, path = self.streams[printed.subject], printed.path.rpartition("/")[2]
-        own = f"{stages}/{path}" if stages else path
-        return Quantity(f"{FOLDER}/{self.name}", printed.variant, printed.subject, own)
+        own = f"{stages}/{path}" if stages else printed.path
+        file = next(file for file, original in self.scenarios.items() if original == printed.file)
+        return Quantity(f"{FOLDER}/{file}", printed.variant, printed.subject, own)
+
+    @property
+    def start(self) -> list[float]:
+        """Where the fit begins."""
+        return [one for latency, shape in self.latencies.items() for one in _start(latency, shape)]
 
 
 def twin(name: str, keys: Mapping[str, Any]) -> Twin:
     """
     Raises:
-        ValueError: a key that is not known, or a row that is both fitted and held out.
+        ValueError: a key or a shape that is not known, or a row that is both fitted and held out.
     """
-    known = {"scenario", "talker", "fit", "predict", "streams"}
+    known = {"scenario", "latencies", "fit", "predict", "streams"}
     if unknown := sorted(set(keys) ^ known):
         raise ValueError(f"twins: {name}: expected {', '.join(sorted(known))}; see {', '.join(unknown)}")
+    scenarios = {name: keys["scenario"]} if isinstance(keys["scenario"], str) else dict(keys["scenario"])
+    if wrong := sorted(set(keys["latencies"].values()) - set(SHAPES)):
+        raise ValueError(f"twins: {name}: expected {' or '.join(SHAPES)}; see {', '.join(wrong)}")
     found = Twin(
         name,
-        keys["scenario"],
-        keys["talker"],
+        scenarios,
+        dict(keys["latencies"]),
         tuple(keys["fit"]),
         tuple(keys["predict"]),
         dict(keys["streams"]),
@@ -71,7 +89,7 @@ def twin(name: str, keys: Mapping[str, Any]) -> Twin:
 
 
 @dataclass(frozen=True)
-class Latency:
+class Band:
     """How long a stage of software takes, in ns: nearly always the usual time, and sometimes much longer.
 
     EnGINE, Section V-B, shows delay over time: a narrow band, with spikes.
@@ -86,7 +104,7 @@ class Latency:
     """How much longer, on average."""
 
     @classmethod
-    def of(cls, parameters: Sequence[float]) -> Latency:
+    def of(cls, parameters: Sequence[float]) -> Band:
         """Us of the usual time and its width, the share, us of how much longer."""
         usual, width, share, longer = parameters
         return cls(usual * 1_000, width * 1_000, min(share, 0.5), longer * 1_000)
@@ -106,30 +124,80 @@ TAIL = ((0.5, 0.5), (1.0, 0.3), (2.0, 0.15), (3.0, 0.05))
 """How far beyond the band, in units of ``longer``, and with what share: in place of an exponential."""
 
 
+@dataclass(frozen=True)
+class Lognormal:
+    """How long a stage of software takes, in ns, where a paper prints a mean and a mean deviation alone."""
+
+    mean: float
+    sigma: float
+    """Of the logarithm."""
+
+    @classmethod
+    def of(cls, parameters: Sequence[float]) -> Lognormal:
+        """Us of the mean, and sigma."""
+        mean, sigma = parameters
+        return cls(mean * 1_000, min(sigma, 2.0))
+
+    def histogram(self) -> dict[str, list[Any]]:
+        """As the language has it: 20 equal shares, each at its median, with the mean that is stated."""
+        normal = NormalDist()
+        values = [math.exp(self.sigma * normal.inv_cdf((part + 0.5) / 20)) for part in range(20)]
+        scale = self.mean / fmean(values)
+        counts: dict[int, int] = {}
+        for value in values:
+            counts[round(value * scale)] = counts.get(round(value * scale), 0) + 1
+        return {"values": [f"{value} ns" for value in counts], "counts": list(counts.values())}
+
+
+SHAPES: Mapping[str, type[Band] | type[Lognormal]] = {"band": Band, "lognormal": Lognormal}
+
+
+def _start(latency: str, shape: str) -> tuple[float, ...]:
+    """Parameters of a stage before anything is fitted: us, us, share, us; or us and sigma.
+
+    EnGINE, Section VII-A4: about 150 us a hop; Section V-D: a timer is about 3 us late.
+    """
+    if shape == "lognormal":
+        return 50.0, 0.5
+    stage = latency.rpartition(" ")[2]
+    known = {"tx": (10.0, 20.0, 0.02, 20.0), "timer": (3.0, 4.0, 0.01, 20.0)}
+    return known.get(stage, (150.0, 5.0, 0.01, 150.0))
+
+
 def hosts(own: Twin, parameters: Sequence[float]) -> dict[str, dict[str, Any]]:
-    """The key ``hosts``: what every host takes to receive a frame, and the talker to hand it over."""
-    return {
-        "default": {"kernel-rx": Latency.of(parameters[4:]).histogram()},
-        own.talker: {"tx": Latency.of(parameters[:4]).histogram()},
-    }
+    """The key ``hosts``: what each stage that is fitted takes."""
+    left = list(parameters)
+    found: dict[str, dict[str, Any]] = {}
+    for latency, shape in own.latencies.items():
+        count = len(_start(latency, shape))
+        *names, stage = latency.split()
+        histogram = SHAPES[shape].of(left[:count]).histogram()
+        del left[:count]
+        for name in names:
+            found.setdefault(name, {})[stage] = histogram
+    return dict(sorted(found.items()))
 
 
-def scenario(text: str, own: Twin, parameters: Sequence[float], head: str = "", duration: str = "") -> str:
+def scenario(
+    text: str, own: Twin, file: str, parameters: Sequence[float], head: str = "", duration: str = ""
+) -> str:
     """The text of a twin's scenario: the original's, with other hosts."""
     text = re.sub(r"\A(#.*\n)+", head, text)
-    text = re.sub(r"(?m)^name:.*$", f"name: {own.name}-twin", text)
+    text = re.sub(r"(?m)^name:.*$", f"name: {file}-twin", text)
+    taps = re.search(_TOP.format("taps"), text)
     for key in ("hosts", "taps"):
         text = re.sub(_TOP.format(key), "", text)
     if duration:
         text = re.sub(r"(?m)^duration:.*$", f"duration: {duration}", text)
     blocks = ["", "hosts:"]
     for name, stages in hosts(own, parameters).items():
+        blocks += [f"  {name}:"]
         for stage, histogram in stages.items():
             values, counts = ", ".join(histogram["values"]), ", ".join(map(str, histogram["counts"]))
             blocks += [
-                f"  {name}:",
                 f"    {stage}:",
                 f"      values: [{values}]",
                 f"      counts: [{counts}]",
             ]
-    return text.rstrip("\n") + "\n" + "\n".join([*blocks, "", "taps: {stages: [driver]}", ""])
+    observed = taps[0].strip() if taps else "taps: {stages: [driver]}"
+    return text.rstrip("\n") + "\n" + "\n".join([*blocks, "", observed, ""])

@@ -95,7 +95,7 @@ def by_twin(
     """A number that differs without a twin: fitted, predicted by it, or not."""
     quantity = own.quantity(entry.quantity)
     value = float(_recorded(folder, Quantities((quantity,), several=False), results))
-    if quantity.variant in own.fit:
+    if own.row(entry.table, entry.quantity) in own.fit:
         return Compared(entry, ours, Verdict.FITTED, number.written(value))
     found = interval(value, fitted(folder, own).residuals[quantity.path])
     ends = " to ".join(number.written(one).partition(" ")[0] for one in (found.least, found.most))
