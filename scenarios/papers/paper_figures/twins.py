@@ -37,6 +37,8 @@ class Twin:
     streams: Mapping[str, str] = field(hash=False)
     """Streams whose numbers count, each with the stages between which the paper measures; none: as in
     the table."""
+    changes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Of the scenario's text, beside its hosts."""
 
     def row(self, table: str, quantity: Quantity) -> str | None:
         """The row of a printed number. A row is named by the values of the scenario's parameters; where
@@ -70,7 +72,7 @@ def twin(name: str, keys: Mapping[str, Any]) -> Twin:
         ValueError: a key or a shape that is not known, or a row that is both fitted and held out.
     """
     known = {"scenario", "latencies", "fit", "predict", "streams"}
-    if unknown := sorted(set(keys) ^ known):
+    if unknown := sorted((set(keys) - {"changes"}) ^ known):
         raise ValueError(f"twins: {name}: expected {', '.join(sorted(known))}; see {', '.join(unknown)}")
     scenarios = {name: keys["scenario"]} if isinstance(keys["scenario"], str) else dict(keys["scenario"])
     if wrong := sorted(set(keys["latencies"].values()) - set(SHAPES)):
@@ -82,6 +84,7 @@ def twin(name: str, keys: Mapping[str, Any]) -> Twin:
         tuple(keys["fit"]),
         tuple(keys["predict"]),
         dict(keys["streams"]),
+        dict(keys.get("changes", {})),
     )
     if both := sorted(set(found.fit) & set(found.predict)):
         raise ValueError(f"twins: {name}: fitted and held out: {', '.join(both)}")
@@ -182,6 +185,8 @@ def scenario(
     text: str, own: Twin, file: str, parameters: Sequence[float], head: str = "", duration: str = ""
 ) -> str:
     """The text of a twin's scenario: the original's, with other hosts."""
+    for old, new in own.changes.items():
+        text = text.replace(old, new)
     text = re.sub(r"\A(#.*\n)+", head, text)
     text = re.sub(r"(?m)^name:.*$", f"name: {file}-twin", text)
     taps = re.search(_TOP.format("taps"), text)
