@@ -63,12 +63,11 @@ def residual(number: PrintedNumber, simulated: float) -> float:
 
 @dataclass
 class Simulated:
-    """What a twin gives for printed numbers, at the duration of a fit."""
+    """What a twin gives for printed numbers, at its duration of a fit."""
 
     own: Twin
     texts: Mapping[str, str]
     """By file of the twin, the original scenario."""
-    duration: str
 
     def values(self, logarithms: Sequence[float], numbers: Iterable[Quantity]) -> dict[Quantity, float]:
         wanted = {one: self.own.quantity(one) for one in numbers}
@@ -78,7 +77,7 @@ class Simulated:
             for name in dict.fromkeys(one.file for one in wanted.values()):
                 file = Path(folder) / f"{Path(name).name}.yaml"
                 text = self.texts[file.stem]
-                text = scenario(text, self.own, file.stem, parameters, duration=self.duration)
+                text = scenario(text, self.own, file.stem, parameters, duration=self.own.duration)
                 file.write_text(text, encoding="utf-8")
                 here = {one: twins for one, twins in wanted.items() if twins.file == name}
                 found |= self._runs(file, here)
@@ -174,9 +173,9 @@ class Fit:
         return json.dumps(self.__dict__, indent=1, sort_keys=True) + "\n"
 
 
-def fit(paper: Paper, own: Twin, duration: str = "1 s", rounds: int = 12) -> Fit:
+def fit(paper: Paper, own: Twin, rounds: int = 12) -> Fit:
     """Fits one twin. Only the rows that its ``fit`` names are read."""
-    simulated = Simulated(own, _originals(paper, own), duration)
+    simulated = Simulated(own, _originals(paper, own))
     best = minimum(simulated, printed(paper, own, own.fit), [math.log(one) for one in own.start], rounds)
     without: dict[str, list[float]] = {}
     residuals: dict[str, dict[str, list[float]]] = {}

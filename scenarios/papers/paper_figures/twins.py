@@ -39,6 +39,8 @@ class Twin:
     the table."""
     changes: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Of the scenario's text, beside its hosts."""
+    duration: str = "1 s"
+    """Of a run while it is fitted."""
 
     def row(self, table: str, quantity: Quantity) -> str | None:
         """The row of a printed number. A row is named by the values of the scenario's parameters; where
@@ -72,7 +74,7 @@ def twin(name: str, keys: Mapping[str, Any]) -> Twin:
         ValueError: a key or a shape that is not known, or a row that is both fitted and held out.
     """
     known = {"scenario", "latencies", "fit", "predict", "streams"}
-    if unknown := sorted((set(keys) - {"changes"}) ^ known):
+    if unknown := sorted((set(keys) - {"changes", "duration"}) ^ known):
         raise ValueError(f"twins: {name}: expected {', '.join(sorted(known))}; see {', '.join(unknown)}")
     scenarios = {name: keys["scenario"]} if isinstance(keys["scenario"], str) else dict(keys["scenario"])
     if wrong := sorted(set(keys["latencies"].values()) - set(SHAPES)):
@@ -85,6 +87,7 @@ def twin(name: str, keys: Mapping[str, Any]) -> Twin:
         tuple(keys["predict"]),
         dict(keys["streams"]),
         dict(keys.get("changes", {})),
+        keys.get("duration", "1 s"),
     )
     if both := sorted(set(found.fit) & set(found.predict)):
         raise ValueError(f"twins: {name}: fitted and held out: {', '.join(both)}")
