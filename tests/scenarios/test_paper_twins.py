@@ -4,96 +4,116 @@ from __future__ import annotations
 
 import math
 import random
-import re
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
+from statistics import NormalDist, fmean
 
 import pytest
 from paper_figures import fitting
-from paper_figures.fitting import GRANULARITY_NS, Fit, Simulated, minimum, residual
-from paper_figures.number import number
+from paper_figures.fitting import GRANULARITY_NS, Fit, Simulated, minimum, residual, with_hosts
+from paper_figures.number import PrintedNumber, number
 from paper_figures.prediction import interval, student
-from paper_figures.printed import PAPERS, Paper, papers, read
+from paper_figures.printed import PAPERS, Entry, Paper, papers
 from paper_figures.quantity import Quantity
-from paper_figures.twins import Latency, Twin, scenario, twin
+from paper_figures.twins import Band, Lognormal, Twin, hosts, scenario, twin
+
+from tsnbench.scenario import load_variants
 
 TWINS = [(paper, own) for paper in papers() for own in paper.twins]
-ROWS = re.compile(r'("ex-mq1\[(\d)\]": )\[(.*)\]')
+NAMES = [own.name for _, own in TWINS]
 
 
-def changed(folder: Path, rows: Callable[[str], bool]) -> tuple[Paper, Twin]:
-    """EnGINE's printed numbers, with other ones in these rows of Table 9."""
+def changed(paper: Paper, own: Twin, rows: Collection[str]) -> Paper:
+    """A paper with other printed numbers in these rows."""
 
-    def other(found: re.Match[str]) -> str:
-        if not rows(found[2]):
-            return found[0]
-        numbers = [f'"{float(one) * 1.7 + 1:.2f}"' for one in re.findall(r'"([\d.]+)"', found[3])]
-        return f"{found[1]}[{', '.join(numbers)}]"
+    def other(entry: Entry) -> Entry:
+        if not entry.table or entry.given or entry.number is None:
+            return entry
+        if own.row(entry.table, entry.quantity) not in rows:
+            return entry
+        shown = float(entry.printed.removeprefix("< ").partition(" ")[0])
+        return replace(entry, number=number(f"{shown * 1.7 + 1:.4f} us"))
 
-    text = (PAPERS / "engine/printed.yml").read_text(encoding="utf-8")
-    file = folder / "engine/printed.yml"
-    file.parent.mkdir(parents=True)
-    file.write_text(ROWS.sub(other, text), encoding="utf-8")
-    paper = read(file)
-    (own,) = (one for one in paper.twins if one.name == "ex-mq1")
-    return paper, replace(own, fit=("1", "2"), predict=("3", "4", "5", "6", "7"))
+    figures = (replace(one, entries=tuple(map(other, one.entries))) for one in paper.figures)
+    return replace(paper, figures=tuple(figures))
 
 
-def test_a_fit_does_not_read_what_is_held_out(tmp_path: Path) -> None:
-    """With other numbers in all rows that are held out it is the same, octet by octet."""
-    made = [
-        changed(tmp_path / name, rows)
-        for name, rows in (
-            ("as printed", lambda _: False),
-            ("held out", lambda row: row not in "12"),
-            ("fitted", lambda row: row in "12"),
-        )
-    ]
-    as_printed, held_out = (fitting.fit(*one, duration="3 ms", rounds=1).text() for one in made[:2])
+@pytest.mark.parametrize(("paper", "own"), TWINS, ids=NAMES)
+def test_a_fit_does_not_read_what_is_held_out(paper: Paper, own: Twin) -> None:
+    read = fitting.printed(paper, own, own.fit)
+    assert {row for row, _ in read} == set(own.fit)
+    assert fitting.printed(changed(paper, own, own.predict), own, own.fit) == read
+    assert fitting.printed(changed(paper, own, own.fit), own, own.fit) != read
+
+
+def test_a_fit_is_the_same_with_other_numbers_in_what_is_held_out() -> None:
+    """Octet by octet."""
+    paper, own = next(one for one in TWINS if one[1].name == "ex-mq1")
+    own = replace(own, fit=("1", "2"), predict=("3", "4", "5", "6", "7"), duration="3 ms")
+    as_printed, held_out = (
+        fitting.fit(one, own, rounds=1).text() for one in (paper, changed(paper, own, own.predict))
+    )
     assert as_printed == held_out
-    read_by_fit = [fitting.printed(paper, own, own.fit) for paper, own in made]
-    assert read_by_fit[0] == read_by_fit[1] != read_by_fit[2]
 
 
-@pytest.mark.parametrize(("paper", "own"), TWINS, ids=[own.name for _, own in TWINS])
+@pytest.mark.parametrize(("paper", "own"), TWINS, ids=NAMES)
 def test_a_twin_is_what_was_fitted(paper: Paper, own: Twin) -> None:
-    """Its scenario has the parameters of the fit, and every row of the tables is fitted or held out."""
+    """Its scenarios have the parameters of the fit."""
     found = Fit.read(paper.folder, own)
-    original = (PAPERS / paper.folder / f"{own.scenario}.yaml").read_text(encoding="utf-8")
-    text = (PAPERS / paper.folder / f"twins/{own.name}.yaml").read_text(encoding="utf-8")
-    head = "".join(f"{line}\n" for line in text.splitlines() if line.startswith("#"))
-    assert text == scenario(original, own, found.parameters, head)
     assert set(found.without) == set(own.fit)
+    for file, original in own.scenarios.items():
+        before = (PAPERS / paper.folder / f"{original}.yaml").read_text(encoding="utf-8")
+        text = (PAPERS / paper.folder / f"twins/{file}.yaml").read_text(encoding="utf-8")
+        head = "".join(f"{line}\n" for line in text.splitlines() if line.startswith("#"))
+        assert text == scenario(before, own, file, found.parameters, head)
+        assert all(old in before for old in own.changes)
+
+
+@pytest.mark.parametrize("name", ["trdp-tsn", "ex-uct-strict", "ex-mq2-unlimited"])
+def test_a_fit_simulates_what_is_written(name: str, tmp_path: Path) -> None:
+    """A Plan of the run with other hosts is that of the text with them."""
+    own = next(one for _, one in TWINS if one.name == name)
+    paper = next(paper for paper, one in TWINS if one is own)
+    texts = {
+        file: (PAPERS / paper.folder / f"{original}.yaml").read_text(encoding="utf-8")
+        for file, original in own.scenarios.items()
+    }
+    parameters = [one * 0.9 for one in own.start]
+    software = hosts(own, parameters)
+    for file, run in Simulated(own, texts).runs:
+        (tmp_path / f"{file}.yaml").write_text(scenario(texts[file], own, file, parameters), encoding="utf-8")
+        written = next(one for one in load_variants(tmp_path / f"{file}.yaml") if one.variant == run.variant)
+        assert with_hosts(run, software).hosts == written.hosts
+        break
 
 
 def test_every_row_of_a_table_is_fitted_or_held_out() -> None:
     for paper in papers():
-        rows: dict[str, set[str]] = {}
-        for own in paper.twins:
-            rows.setdefault(own.scenario, set()).update((*own.fit, *own.predict))
+        files = {file for own in paper.twins for file in own.scenarios.values()}
         tables = [one for figure in paper.figures for one in figure.entries if one.table and not one.given]
-        numbers = [one.quantity for one in tables if not one.quantity.path.startswith("plan.")]
-        assert not [str(one) for one in numbers if one.file in rows and one.variant not in rows[one.file]]
+        numbers = [one for one in tables if not one.statement and not one.quantity.path.startswith("plan.")]
+        left = [one.what for one in numbers if one.quantity.file in files and one.twin is None]
+        assert not left
 
 
 def test_secret_parameters_are_found() -> None:
     """Numbers that a twin gave, with four digits: the fit finds what hosts usually take within 3 %."""
-    own = Twin("t", "ex-ts", "zgw1", ("deadline 200 us 1", "deadline 200 us 2"), (), {"flow4": "driver-rx"})
+    rows = ("deadline 200 us 1", "deadline 200 us 2")
+    latencies = {"zgw1 tx": "band", "default kernel-rx": "band"}
+    own = Twin("t", {"t": "ex-ts"}, latencies, rows, (), {"flow4": "driver-rx"}, duration="20 ms")
     text = (PAPERS / "engine/ex-ts.yaml").read_text(encoding="utf-8")
-    simulated = Simulated(
-        own, text.replace("[1, 2, ... 7]", "[1, 2]").replace("[200 us, 450 us]", "[200 us]"), "20 ms"
-    )
+    text = text.replace("[1, 2, ... 7]", "[1, 2]").replace("[200 us, 450 us]", "[200 us]")
+    simulated = Simulated(own, {"t": text})
     secret = [math.log(one) for one in (14.0, 6.0, 0.05, 30.0, 240.0, 8.0, 0.02, 100.0)]
     paths = [f"{kind}.{of}" for kind in ("delay", "jitter") for of in ("mean", "median", "p99")]
     wanted = [Quantity("ex-ts", row, "flow4", path) for row in own.fit for path in paths]
-    printed = {}
+    printed: dict[fitting.Number, PrintedNumber] = {}
     for one, value in simulated.values(secret, wanted).items():
         shown = number(f"{value / 1_000:.4f} us")
         assert shown is not None
-        printed[one] = shown
-    found = minimum(simulated, printed, [math.log(one) for one in fitting.START], rounds=5)
+        printed[one.variant, one] = shown
+    found = minimum(simulated, printed, [math.log(one) for one in own.start], rounds=5)
     usual = [math.exp(found[place]) for place in (0, 4)]
     assert usual == pytest.approx([14.0, 240.0], rel=0.03)
 
@@ -110,7 +130,7 @@ def test_a_residual_is_what_the_print_does_not_leave_open() -> None:
 
 
 def test_what_a_stage_takes_on_average() -> None:
-    own = Latency.of((100.0, 8.0, 0.04, 50.0))
+    own = Band.of((100.0, 8.0, 0.04, 50.0))
     histogram = own.histogram()
     values = [int(one.split()[0]) for one in histogram["values"]]
     counts = histogram["counts"]
@@ -118,6 +138,36 @@ def test_what_a_stage_takes_on_average() -> None:
     # The tail begins where the band ends, and is `longer` behind it on average.
     assert mean == pytest.approx(100_000 + 0.04 * (4_000 + 50_000), rel=1e-3)
     assert min(values) > 96_000
+
+
+def test_a_lognormal_stage_takes_its_mean() -> None:
+    histogram = Lognormal.of((120.0, 0.8)).histogram()
+    values = [int(one.split()[0]) for one in histogram["values"]]
+    mean = fmean(values)
+    assert mean == pytest.approx(120_000, rel=1e-5)
+    assert histogram["counts"] == [1] * 20
+    # Twice the mean, times how much more than half of a normal distribution is below half of sigma.
+    deviation = fmean(abs(value - mean) for value in values)
+    assert deviation == pytest.approx(2 * mean * (2 * NormalDist().cdf(0.4) - 1), rel=0.05)
+
+
+def test_a_row_is_named_by_its_parameters_its_table_or_its_stream() -> None:
+    keys = {"scenario": "s", "latencies": {"a tx": "band"}, "streams": {"f": "", "g": ""}}
+    own = twin("t", keys | {"fit": ["T: 1", "2 f"], "predict": ["2"]})
+    named = {
+        (table, variant, stream): own.row(table, Quantity("s", variant, stream, "delay.mean"))
+        for table in "TU"
+        for variant in "12"
+        for stream in "fgh"
+    }
+    assert {one: row for one, row in named.items() if row} == {
+        ("T", "1", "f"): "T: 1",
+        ("T", "1", "g"): "T: 1",
+        ("T", "2", "f"): "2 f",
+        ("U", "2", "f"): "2 f",
+        ("T", "2", "g"): "2",
+        ("U", "2", "g"): "2",
+    }
 
 
 def test_the_quantile_of_students_t() -> None:
@@ -151,9 +201,17 @@ def test_new_numbers_are_within_the_interval_as_often_as_it_says(of_row: float, 
 
 
 def test_a_row_is_fitted_or_held_out_and_every_key_is_known() -> None:
-    keys = {"scenario": "s", "talker": "t", "fit": ["1"], "predict": ["2"], "streams": {"f": ""}}
+    keys = {
+        "scenario": "s",
+        "latencies": {"t tx": "band"},
+        "fit": ["1"],
+        "predict": ["2"],
+        "streams": {"f": ""},
+    }
     assert twin("t", keys).predict == ("2",)
     with pytest.raises(ValueError, match="fitted and held out: 1"):
         twin("t", keys | {"predict": ["1"]})
     with pytest.raises(ValueError, match="see wrong"):
         twin("t", keys | {"wrong": 1})
+    with pytest.raises(ValueError, match="expected band or lognormal; see wrong"):
+        twin("t", keys | {"latencies": {"t tx": "wrong"}})

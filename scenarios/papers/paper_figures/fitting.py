@@ -12,7 +12,9 @@ import math
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +22,10 @@ from paper_figures.number import PrintedNumber
 from paper_figures.printed import PAPERS, Paper
 from paper_figures.quantity import Quantity
 from paper_figures.taking import Taken
-from paper_figures.twins import FOLDER, Twin, scenario
+from paper_figures.twins import FOLDER, Twin, hosts, scenario
 from tsnbench.backends.simulation import Simulation
 from tsnbench.planning import plan
-from tsnbench.scenario import load_variants
+from tsnbench.scenario import load_variants, model
 
 GRANULARITY_NS = 238.4
 """Every jitter that EnGINE prints is a multiple: their delays are floating-point seconds since 1970."""
@@ -71,31 +73,54 @@ class Simulated:
 
     def values(self, logarithms: Sequence[float], numbers: Iterable[Quantity]) -> dict[Quantity, float]:
         wanted = {one: self.own.quantity(one) for one in numbers}
-        parameters = [math.exp(one) for one in logarithms]
+        software = hosts(self.own, [math.exp(one) for one in logarithms])
         found: dict[Quantity, float] = {}
         with tempfile.TemporaryDirectory(prefix="papers-fit-") as folder:
-            for name in dict.fromkeys(one.file for one in wanted.values()):
-                file = Path(folder) / f"{Path(name).name}.yaml"
-                text = self.texts[file.stem]
-                text = scenario(text, self.own, file.stem, parameters, duration=self.own.duration)
-                file.write_text(text, encoding="utf-8")
-                here = {one: twins for one, twins in wanted.items() if twins.file == name}
-                found |= self._runs(file, here)
+            for name, run in self.runs:
+                variant = " ".join(run.variant.values())
+                here = {
+                    one: twins
+                    for one, twins in wanted.items()
+                    if one.variant == variant and twins.file == f"{FOLDER}/{name}"
+                }
+                if here:
+                    made = plan(with_hosts(run, software))
+                    taken = Taken(Simulation().execute(made, Path(folder) / f"run-{len(found)}"))
+                    found |= {one: taken.value(twins) for one, twins in here.items()}
         return found
 
-    def _runs(self, file: Path, wanted: Mapping[Quantity, Quantity]) -> dict[Quantity, float]:
-        found: dict[Quantity, float] = {}
-        for run in load_variants(file):
-            variant = " ".join(run.variant.values())
-            here = {one: twins for one, twins in wanted.items() if one.variant == variant}
-            if here:
-                taken = Taken(Simulation().execute(plan(run), file.with_suffix("") / f"run-{len(found)}"))
-                found |= {one: taken.value(twins) for one, twins in here.items()}
+    @cached_property
+    def runs(self) -> list[tuple[str, model.Scenario]]:
+        """Every run of the twin by its file, with the hosts of the beginning: files are read once."""
+        with tempfile.TemporaryDirectory(prefix="papers-fit-") as folder:
+            found = []
+            for name, text in self.texts.items():
+                file = Path(folder) / f"{name}.yaml"
+                text = scenario(text, self.own, name, self.own.start, duration=self.own.duration)
+                file.write_text(text, encoding="utf-8")
+                found += [(name, run) for run in load_variants(file)]
         return found
 
     def residuals(self, logarithms: Sequence[float], numbers: Printed) -> dict[Number, float]:
         values = self.values(logarithms, [quantity for _, quantity in numbers])
         return {one: residual(number, values[one[1]]) for one, number in numbers.items()}
+
+
+def with_hosts(run: model.Scenario, software: Mapping[str, Mapping[str, Any]]) -> model.Scenario:
+    """A run whose hosts take something else; ``software`` as of :func:`hosts`."""
+    found = {}
+    for node in run.hosts:
+        latencies = {
+            stage: model.Histogram(
+                values=tuple(int(one.split()[0]) for one in histogram["values"]),
+                counts=tuple(histogram["counts"]),
+            )
+            for stage, histogram in software.get(node, software.get("default", {})).items()
+        }
+        if "wakeup" in latencies:
+            latencies.setdefault("timer", latencies["wakeup"])
+        found[node] = model.Host(latencies=latencies)
+    return run.model_copy(update={"hosts": found})
 
 
 def minimum(simulated: Simulated, numbers: Printed, start: Sequence[float], rounds: int) -> list[float]:
