@@ -25,11 +25,16 @@ def overview(text: str, judged: dict[str, tuple[Paper, list[JudgedFigure]]]) -> 
 
 
 def count(figures: Sequence[JudgedFigure]) -> str:
-    """How many of all printed numbers, and of all statements, have which verdict."""
+    """How many of all printed numbers, and of all statements, have which verdict; what twins predict."""
     rows = [["", *Verdict], ["---", *["---:"] * len(Verdict)]]
     for what, statements in (("numbers", False), ("statements and bounds", True)):
         rows.append([what, *(str(sum(len(one.of(each, statements)) for one in figures)) for each in Verdict)])
-    return _markdown(rows)
+    of_twins = [other.inside for one in figures for other in one.compared if other.inside is not None]
+    return (
+        f"{_markdown(rows)}\nFits of twins did not see {len(of_twins)} of the numbers that differ without them: "
+        f"{sum(of_twins)} are inside the\nintervals of 95 %. Those inside of an interval that is wider than a "
+        "factor of 10 count as different.\n"
+    )
 
 
 def blocks(text: str) -> list[str]:

@@ -42,6 +42,8 @@ class Compared:
     verdict: Verdict
     twin: str = ""
     """What the twin gives: its value, and the interval of a row that was held out."""
+    inside: bool | None = None
+    """Whether the printed number is inside this interval, however wide; None without one."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def by_twin(
     inside = found.least <= number.most + number.slack and number.least - number.slack <= found.most
     if inside and not found.tells:
         text += ", which says too little"
-    return Compared(entry, ours, Verdict.PREDICTED if inside and found.tells else Verdict.DIFFERS, text)
+    verdict = Verdict.PREDICTED if inside and found.tells else Verdict.DIFFERS
+    return Compared(entry, ours, verdict, text, inside)
 
 
 @cache
