@@ -30,10 +30,10 @@ def count(figures: Sequence[JudgedFigure]) -> str:
     for what, statements in (("numbers", False), ("statements and bounds", True)):
         rows.append([what, *(str(sum(len(one.of(each, statements)) for one in figures)) for each in Verdict)])
     of_twins = [other.inside for one in figures for other in one.compared if other.inside is not None]
-    return (
-        f"{_markdown(rows)}\nFits of twins did not see {len(of_twins)} of the numbers that differ without them: "
-        f"{sum(of_twins)} are inside the\nintervals of 95 %. Those inside of an interval that is wider than a "
-        "factor of 10 count as different.\n"
+    return _markdown(rows) + (
+        f"\nThe fits of twins did not see {len(of_twins)} of the numbers that differ without them; "
+        f"{sum(of_twins)} are inside\nthe intervals of 95 %. An interval that is wider than a factor of "
+        "10 does not count as a prediction.\n"
     )
 
 
