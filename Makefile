@@ -235,7 +235,7 @@ GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox
 # is unpacked, not installed: no test installs what would let others in.
 packages:
 	@sh .ci/packages chromium-headless-shell
-	@sh .ci/packages git pgrep:procps tshark yanglint:libyang2-tools netconfd cpio ssh:openssh-client $(GUEST_PACKAGES)
+	@sh .ci/packages git pgrep:procps tshark yanglint:libyang2-tools netconfd cpio ssh:openssh-client pg_ctlcluster:postgresql $(GUEST_PACKAGES)
 	@sh .ci/unpacked $(VENV)/unpacked openssh-server libwrap0
 	@sh .ci/unpacked $(VENV)/unpacked-lldpd lldpd libevent-2.1-7 libbsd0 libcap2 libsnmp40 libxml2 libsensors5 libseccomp2 libpci3 libwrap0
 	@sh .ci/unpacked $(VENV)/unpacked-prometheus prometheus

@@ -22,6 +22,7 @@ __all__ = [
     "calibration_tables",
     "captured_page",
     "cnc_server",
+    "cnc_standby",
     "compare_page",
     "conform_page",
     "dask",
@@ -39,6 +40,7 @@ __all__ = [
     "netns",
     "plan_page",
     "planning",
+    "postgres",
     "prediction",
     "replay_page",
     "report_files",
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     import tsnbench.calibration.tables as calibration_tables
     import tsnbench.cli.console.terminal as terminal
     import tsnbench.cnc.server.server as cnc_server
+    import tsnbench.cnc.server.standby as cnc_standby
+    import tsnbench.cnc.store.postgres as postgres
     import tsnbench.compare.inet as inet
     import tsnbench.compare.saihu as saihu
     import tsnbench.conform.page as conform_page
@@ -100,6 +104,7 @@ else:
     calibration_tables = Lazy("tsnbench.calibration.tables")
     captured_page = Lazy("tsnbench.report.captured_page")
     cnc_server = Lazy("tsnbench.cnc.server.server")
+    cnc_standby = Lazy("tsnbench.cnc.server.standby")
     compare_page = Lazy("tsnbench.report.compare_page")
     conform_page = Lazy("tsnbench.conform.page")
     dask = Lazy("tsnbench.studies.clusters.dask")
@@ -117,6 +122,7 @@ else:
     netns = Lazy("tsnbench.backends.netns")
     plan_page = Lazy("tsnbench.report.plan_page")
     planning = Lazy("tsnbench.planning")
+    postgres = Lazy("tsnbench.cnc.store.postgres")
     prediction = Lazy("tsnbench.calibration.prediction")
     replay_page = Lazy("tsnbench.replay.page")
     report_files = Lazy("tsnbench.report.files")

@@ -21,7 +21,7 @@ from tsnbench.cnc.changes import Change, Decision, Kind, NotAcceptedError, reaso
 from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.remedies import with_remedy
-from tsnbench.cnc.store import FullStoreError, Store
+from tsnbench.cnc.store import FullStoreError, LostStoreError, Store
 from tsnbench.cnc.tidying import tidied
 from tsnbench.errors import BackendError, InputError
 from tsnbench.planning.errors import PlanningProblem
@@ -35,6 +35,8 @@ MOST_UNCHECKED = 100
 """Accepted changes after which everything is planned and bounded again, even if others wait."""
 IDLE_S = 0.5
 """Time without a change after which that is done at the latest."""
+BEAT_S = 1.0
+"""Time without a change after which the service looks whether the store is still its own."""
 REMEMBERED = 1_000
 """Decisions that clients can read."""
 
@@ -87,6 +89,9 @@ class Service:
         """The number of the network that was planned and bounded as a whole last."""
         self.halted = ""
         """Why nothing is admitted any more: planning everything finds another Plan than the one in force."""
+        self.lost = ""
+        """Why the service ended: the store is not its own any more, and another one may lead."""
+        self._when_lost: list[Callable[[], None]] = []
         self.decisions: deque[Decision] = deque(store.decisions(REMEMBERED) if store else (), REMEMBERED)
         self._number = self.decisions[-1].number if self.decisions else 0
         self._jobs: queue.Queue[Job | None] = queue.Queue(MOST_WAITING)
@@ -159,15 +164,35 @@ class Service:
             raise BusyError(f"{MOST_WAITING} changes wait already: ask again later") from None
         return done
 
+    def when_lost(self, ended: Callable[[], None]) -> None:
+        """``ended`` is called by the writer if another service may lead: then this one ends."""
+        self._when_lost.append(ended)
+
+    def _beat(self) -> None:
+        """Looks whether the store is still this service's."""
+        if self.store is None or self.lost:
+            return
+        try:
+            self.store.beat()
+        except FullStoreError as error:
+            self._lose(error)
+
+    def _lose(self, error: FullStoreError) -> None:
+        if isinstance(error, LostStoreError) and not self.lost:
+            self.lost = str(error)
+            for ended in self._when_lost:
+                ended()
+
     def _work(self) -> None:
         while True:
             unchecked = self.network.number - self.checked
             try:
                 if unchecked > MOST_UNCHECKED:
                     raise queue.Empty
-                job = self._jobs.get(timeout=IDLE_S if unchecked else None)
+                job = self._jobs.get(timeout=IDLE_S if unchecked else BEAT_S)
             except queue.Empty:
                 self.check()
+                self._beat()
                 continue
             if job is None:
                 return
@@ -267,8 +292,9 @@ class Service:
         if self.store is not None:
             try:
                 self.store.keep(decision.logged(), after)
-            except FullStoreError:
-                if after is not None and self.devices is not None:
+            except FullStoreError as error:
+                self._lose(error)
+                if after is not None and self.devices is not None and not self.lost:
                     self.devices.put(self.network.plan.document)
                 raise
         parts.done("store")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import getpass
 import os
 import re
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +16,7 @@ from tsnbench.cli.console.listening import address_of
 from tsnbench.cli.console.options import ScenarioFile, flag, option, setting
 from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
 from tsnbench.cli.machines.deploy import Devices, KnownHosts, Partial
-from tsnbench.cli.parts import cnc_server
+from tsnbench.cli.parts import cnc_server, cnc_standby, postgres
 from tsnbench.cnc.admission import Rules
 from tsnbench.cnc.devices import NetconfDevices
 from tsnbench.cnc.network import Base
@@ -30,8 +33,13 @@ from tsnbench.foreign import shown
 
 Listen = Annotated[str, setting("ADDRESS:PORT", "Where to listen; port 0 takes a free one.")]
 Kept = Annotated[
-    Path | None,
-    option("DIR", "Keep streams and decisions here; without it they end with the service."),
+    str | None,
+    option(
+        "DIR|URL",
+        "Keep streams and decisions: a folder, or postgresql://… for several services, of which "
+        "one leads; without it they end with the service.",
+        "--store",
+    ),
 ]
 Tokens = Annotated[
     Path | None, option("FILE", "Clients with tokens and scopes (TOML); without it this machine's users.")
@@ -100,26 +108,106 @@ def serve(
         tls = cnc_server.Tls(certificate, tls_key, authority) if certificate and tls_key else None
         base = Base(file)
         devices = None
+        database = _database(store)
         if node:
-            if store is None:
-                raise InputError("--node: expected --store with it, found none\n  hint: add --store cnc")
+            if store is None or database is not None:
+                hint = "  hint: add --store cnc"
+                raise InputError(f"--node: expected --store with a folder, found {store or 'none'}\n{hint}")
             access = Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts)
             devices = NetconfDevices(
-                targets(base.planned.plan.document, None, node), access, store, partial=partial
+                targets(base.planned.plan.document, None, node), access, Path(store), partial=partial
             )
-        kept = Store(store, base.digest) if store else None
         rules = Rules(most, clients.may_change, _shares(reserve or []), _moves(moves))
-        service = Service(base, kept, devices, rules)
+        own = _Own(base, store, database, devices, rules, overwrite, yang)
+        own.serve(room, host, port, clients, tls)
+
+
+@dataclass
+class _Own:
+    """What this process serves: a service, now or when the one that leads has ended."""
+
+    base: Base
+    store: str | None
+    database: postgres.Postgres | None
+    devices: NetconfDevices | None
+    rules: Rules
+    overwrite: bool
+    yang: Path | None
+    address: str = ""
+    service: Service | None = None
+
+    def serve(
+        self, room: Callable[..., None], host: str, port: int, clients: Clients, tls: cnc_server.Tls | None
+    ) -> None:
+        """Serves until Ctrl-C.
+
+        Raises:
+            InputError: the address cannot be used. BackendError: another service may lead.
+        """
+        waits = None
         try:
-            if devices is not None:
-                _compare(devices, service, overwrite)
-            streams = _restconf(service, yang) if yang else None
-            _tell(service)
-            room(service, host, port, print_line, clients, tls, streams)
+            if self.database is not None and not self.database.lead():
+                waits = cnc_standby.Standby(self.database, self.begin)
+                leader = f": {waits.leader}" if waits.leader else ""
+                print_message(f"another service leads{leader}; this one takes over when that ends")
+                room(waits, host, port, self.opened, clients, tls)
+            else:
+                service, streams = self.begin()
+                room(service, host, port, self.opened, clients, tls, streams)
         except OSError as error:
-            raise InputError(f"--listen {listen}: {error.strerror or error}") from None
+            raise InputError(f"--listen {host}:{port}: {error.strerror or error}") from None
         finally:
-            service.close()
+            if waits is not None:
+                waits.end()
+            if self.service is not None:
+                self.service.close()
+            elif self.database is not None:
+                self.database.close()
+        if waits is not None and waits.failed is not None:
+            raise waits.failed
+        if self.service is not None and self.service.lost:
+            raise BackendError(self.service.lost)
+
+    def begin(self) -> tuple[Service, Streams | None]:
+        """The service of this process, which leads now."""
+        place = self.database or (Path(self.store) if self.store else None)
+        self.service = Service(
+            self.base, Store(place, self.base.digest) if place else None, self.devices, self.rules
+        )
+        if self.devices is not None:
+            _compare(self.devices, self.service, self.overwrite)
+        streams = _restconf(self.service, self.yang) if self.yang else None
+        _tell(self.service)
+        self._announce()
+        return self.service, streams
+
+    def opened(self, address: str) -> None:
+        """Is called when connections are accepted."""
+        print_line(address)
+        self.address = re.sub(r"//(0\.0\.0\.0|\[::\])", f"//{socket.gethostname()}", address)
+        self._announce()
+
+    def _announce(self) -> None:
+        """Tells those that wait where the leader is."""
+        database, address = self.database, self.address
+        if self.service is not None and database is not None and address:
+            self.service.soon(lambda: database.announce(address))
+
+
+def _database(store: str | None) -> postgres.Postgres | None:
+    """The database of ``--store``; None for a folder.
+
+    Raises:
+        InputError: psycopg is missing, or the address is none. BackendError: the server does not answer.
+    """
+    if store is None or not store.startswith(("postgresql:", "postgres:")):
+        return None
+    try:
+        return postgres.Postgres(store)
+    except ImportError as error:
+        if error.name != "psycopg":
+            raise
+        fail(Exit.INPUT_WRONG, "cnc: needs psycopg\nhint: python -m pip install 'tsnbench[postgres]'")
 
 
 def _shares(texts: list[str]) -> dict[int, Fraction]:

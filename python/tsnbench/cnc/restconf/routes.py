@@ -39,7 +39,7 @@ from tsnbench.cnc.server.asking import client_of, encoded, expected_of, object_o
 from tsnbench.cnc.server.clients import Scope
 from tsnbench.cnc.server.events import Events
 from tsnbench.cnc.service import BusyError
-from tsnbench.cnc.store import FullStoreError
+from tsnbench.cnc.store import FullStoreError, LostStoreError
 from tsnbench.ui.requests.exchange import RefusedError
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ def answered(endpoint: Endpoint) -> Endpoint:
         except NoResourceError:
             return error(404, "there is no such resource")
         except BusyError as why:
+            return error(503, str(why))
+        except LostStoreError as why:
             return error(503, str(why))
         except FullStoreError as why:
             return error(507, str(why))

@@ -6,7 +6,7 @@ Problem details are those of RFC 9457, with the reasons beside them.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import wraps
 from http import HTTPStatus
 
@@ -18,10 +18,14 @@ from tsnbench.cnc.changes import Change, Decision, Kind
 from tsnbench.cnc.requests import LARGEST_BODY, NoJsonError, read_object
 from tsnbench.cnc.server.clients import Client, Scope
 from tsnbench.cnc.service import BusyError, Service
-from tsnbench.cnc.store import FullStoreError
+from tsnbench.cnc.store import FullStoreError, LostStoreError
 from tsnbench.foreign import Json
 from tsnbench.ui.requests.exchange import RefusedError, body
 
+Message = MutableMapping[str, object]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 STATUS = {
     Kind.WRONG.value: 400,
@@ -70,6 +74,8 @@ def answered(endpoint: Endpoint) -> Endpoint:
             return problem(400, str(error))
         except BusyError as error:
             return problem(503, str(error), retry_after="1")
+        except LostStoreError as error:
+            return problem(503, f"{error}; ask again: what was accepted is there", retry_after="1")
         except FullStoreError as error:
             return problem(507, str(error))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from starlette.routing import Route
 from tsnbench.cnc.restconf import routes as restconf
 from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server import routes
-from tsnbench.cnc.server.asking import problem
+from tsnbench.cnc.server.asking import Application, Message, Receive, Send, problem
 from tsnbench.cnc.server.clients import Clients
 from tsnbench.cnc.server.events import Events
+from tsnbench.cnc.server.standby import Standby
 from tsnbench.cnc.service import Service
 from tsnbench.errors import InputError
 from tsnbench.foreign import Json
@@ -30,10 +32,6 @@ from tsnbench.ui.requests.guard import HEADERS
 PAGE = Path(__file__).parents[1] / "page"
 PAGES = {"/": PAGE / "index.html", "/cnc.js": PAGE / "cnc.js", "/cnc.css": PAGE / "cnc.css"}
 """The files of the page by their paths."""
-Message = MutableMapping[str, object]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Tls:
 
 
 def serve(
-    service: Service,
+    service: Service | Standby,
     host: str,
     port: int,
     opened: Callable[[str], None],
@@ -57,7 +55,8 @@ def serve(
     """Serves until the process is interrupted.
 
     Args:
-        service: the CNC. host, port: where it listens; port 0 takes a free one.
+        service: the CNC, or one that waits for its turn.
+        host, port: where it listens; port 0 takes a free one.
         opened: is called with the address when connections are accepted.
         clients: who may ask. tls: its certificate. streams: those of RESTCONF; None: without.
 
@@ -80,19 +79,48 @@ def serve(
         shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         loopback = ipaddress.ip_address(host).is_loopback
         hosts = {shown, f"localhost:{port}"} if loopback else None
-        config = uvicorn.Config(
-            application(service, clients, hosts, streams),
-            http=Connection,
-            backlog=BACKLOG,
-            access_log=False,
-            log_level="warning",
-            lifespan="off",
-            server_header=False,
-            timeout_graceful_shutdown=2,
-            **_tls(tls),
-        )
-        opened(f"{'https' if tls else 'http'}://{shown}")
-        uvicorn.Server(config).run(sockets=[listening])
+        turn = Turn()
+        server = uvicorn.Server(_config(turn, tls))
+
+        def end() -> None:
+            server.should_exit = True
+
+        def leads(own: Service, its: Streams | None) -> None:
+            own.when_lost(end)
+            turn.application = application(own, clients, hosts, its)
+
+        address = f"{'https' if tls else 'http'}://{shown}"
+        if isinstance(service, Standby):
+            turn.application = service.application()
+            waiting = threading.Thread(target=service.wait, args=(leads, end), daemon=True)
+            waiting.start()
+        else:
+            leads(service, streams)
+        opened(address)
+        server.run(sockets=[listening])
+
+
+class Turn:
+    """The application whose turn it is: that of the service, or of one that waits."""
+
+    application: Application
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        await self.application(scope, receive, send)
+
+
+def _config(turn: Turn, tls: Tls | None) -> uvicorn.Config:
+    return uvicorn.Config(
+        turn,
+        http=Connection,
+        backlog=BACKLOG,
+        access_log=False,
+        log_level="warning",
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        **_tls(tls),
+    )
 
 
 def _tls(tls: Tls | None) -> Json:

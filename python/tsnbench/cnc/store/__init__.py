@@ -1,0 +1,199 @@
+"""What a CNC keeps: one row for each accepted change and each refusal, and the Plan in force.
+
+It is in a file (:mod:`~tsnbench.cnc.store.sqlite`), or in a database that several machines reach
+(:mod:`~tsnbench.cnc.store.postgres`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsnbench._native import ReadPlan
+from tsnbench.cnc.changes import Decision, SettingError
+from tsnbench.cnc.network import Network, Requested
+from tsnbench.cnc.store.database import BusyStoreError, Database, FullStoreError, LostStoreError
+from tsnbench.cnc.store.sqlite import Sqlite
+from tsnbench.errors import ContentError
+from tsnbench.plan.bounds import Known, bounds_of_read
+from tsnbench.plan.document import Plan, without_hash
+from tsnbench.planning.passes import prove
+
+if TYPE_CHECKING:
+    from tsnbench.foreign import Json
+
+__all__ = ["BusyStoreError", "Database", "FullStoreError", "LostStoreError", "Store"]
+
+FORMAT = "tsnbench-cnc-store/1"
+MOST_DECISIONS = 100_000
+"""Older decisions are removed."""
+TABLES = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE decisions (number INTEGER PRIMARY KEY, outcome TEXT NOT NULL, document TEXT NOT NULL);
+CREATE TABLE network (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  number INTEGER NOT NULL, plan TEXT NOT NULL, requested TEXT NOT NULL
+);
+CREATE TABLE pending (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  number INTEGER NOT NULL, plan TEXT NOT NULL, requested TEXT NOT NULL, decision TEXT NOT NULL
+);
+CREATE TABLE wanted (name TEXT PRIMARY KEY, document TEXT NOT NULL{rowid});
+"""
+
+
+class Store:
+    """The store in a folder or a database; its tables are made if it is empty.
+
+    Args:
+        place: the folder, or the database. digest: of the scenario (:class:`~tsnbench.cnc.network.Base`).
+
+    Raises:
+        BusyStoreError: another process serves it. LostStoreError: the database does not answer.
+        SettingError: it belongs to another scenario.
+        ContentError: it is no store.
+    """
+
+    def __init__(self, place: Path | Database, digest: str) -> None:
+        self.database: Database = Sqlite(place) if isinstance(place, Path) else place
+        self.where = self.database.where
+        try:
+            with self.database.begin() as execute:
+                if self.database.is_empty():
+                    for statement in filter(str.strip, TABLES.format(rowid=self.database.rowid).split(";")):
+                        execute(statement)
+                    about = {"format": FORMAT, "scenario": digest}
+                    for one in about.items():
+                        execute("INSERT INTO about VALUES (?, ?)", one)
+                found: dict[str, str] = dict(self.database.rows("SELECT key, value FROM about"))
+                self._check(found, digest)
+                self.database.own(execute)
+        except BaseException:
+            self.database.close()
+            raise
+
+    def _check(self, found: Mapping[str, str], digest: str) -> None:
+        if {key: found.get(key) for key in ("format", "scenario")} == {"format": FORMAT, "scenario": digest}:
+            return
+        what = "another scenario" if found.get("format") == FORMAT else "another format"
+        hint = "start with the scenario of the store, or name another --store"
+        raise SettingError(
+            f"{self.where}: expected the store of this scenario, found one of {what}\n  hint: {hint}"
+        )
+
+    def beat(self) -> None:
+        """Checks that this process may still write.
+
+        Raises:
+            LostStoreError: it may not.
+        """
+        self.database.beat()
+
+    def close(self) -> None:
+        """Ends the use of the store."""
+        self.database.close()
+
+    def keep(self, decision: Decision, network: Network | None = None) -> None:
+        """Writes a decision, and the network after it if it was accepted: both or none.
+
+        Raises:
+            FullStoreError: nothing was written.
+        """
+        text = json.dumps(decision.document(), ensure_ascii=False)
+        with self.database.begin() as execute:
+            execute("INSERT INTO decisions VALUES (?, ?, ?)", (decision.number, decision.outcome, text))
+            execute("DELETE FROM decisions WHERE number <= ?", (decision.number - MOST_DECISIONS,))
+            execute("DELETE FROM pending")
+            if network is not None:
+                columns = _replacing("number plan requested")
+                execute(f"INSERT INTO network VALUES (1, ?, ?, ?) {columns}", _row(network))
+
+    def intend(self, decision: Decision, network: Network) -> None:
+        """Writes a change that the devices get now; :meth:`keep` ends it.
+
+        Raises:
+            FullStoreError: nothing was written.
+        """
+        text = json.dumps(decision.document(), ensure_ascii=False)
+        with self.database.begin() as execute:
+            columns = _replacing("number plan requested decision")
+            execute(f"INSERT INTO pending VALUES (1, ?, ?, ?, ?) {columns}", (*_row(network), text))
+
+    def pending(self) -> tuple[Decision, Network] | None:
+        """The change that was under way when the last process ended; None if there is none.
+
+        Raises:
+            ContentError: as :meth:`network`.
+        """
+        found = self.database.rows("SELECT number, plan, requested, decision FROM pending")
+        if not found:
+            return None
+        row = found[0]
+        return Decision(**json.loads(row[3])), self._network(*row[:3])
+
+    def keep_wanted(self, wanted: Mapping[str, Json | None]) -> None:
+        """Writes what clients want of streams, by name; None removes it.
+
+        Raises:
+            FullStoreError: nothing was written.
+        """
+        with self.database.begin() as execute:
+            for name, document in wanted.items():
+                if document is None:
+                    execute("DELETE FROM wanted WHERE name = ?", (name,))
+                else:
+                    text = json.dumps(document, ensure_ascii=False)
+                    execute(
+                        "INSERT INTO wanted (name, document) VALUES (?, ?) "
+                        "ON CONFLICT (name) DO UPDATE SET document = excluded.document",
+                        (name, text),
+                    )
+
+    def wanted(self) -> dict[str, Json]:
+        """What clients want of streams, by name."""
+        found = self.database.rows("SELECT name, document FROM wanted ORDER BY rowid")
+        return {name: json.loads(text) for name, text in found}
+
+    def decisions(self, most: int) -> list[Decision]:
+        """The last decisions, the oldest first."""
+        found = self.database.rows("SELECT document FROM decisions ORDER BY number DESC LIMIT ?", (most,))
+        return [Decision(**json.loads(text)) for (text,) in found][::-1]
+
+    def network(self) -> Network | None:
+        """The network that was accepted last, with its proof and bounds computed again; None before any.
+
+        Raises:
+            ContentError: the Plan of the store is not what was written, or its schedule is not proved.
+        """
+        found = self.database.rows("SELECT number, plan, requested FROM network")
+        return self._network(*found[0]) if found else None
+
+    def _network(self, number: int, text: str, requested: str) -> Network:
+        plan = Plan(without_hash(json.loads(text)))
+        try:
+            if plan.to_json() != text:
+                raise ValueError("a Plan that was changed")
+            read = ReadPlan(text)
+            if wrong := prove(plan, text, read):
+                raise ValueError("; ".join(wrong))
+        except ValueError as error:
+            raise ContentError(f"{self.where}: expected a Plan that holds, found {error}") from None
+        streams = {name: Requested(**one) for name, one in json.loads(requested).items()}
+        bounds = bounds_of_read(Known(plan.document, read), hops=False)
+        return Network(number, streams, plan, text, plan.hash, bounds, read)
+
+
+def _row(network: Network) -> tuple[int, str, str]:
+    """The columns of a network."""
+    requested = {name: asdict(one) for name, one in network.requested.items()}
+    return network.number, network.text, json.dumps(requested, ensure_ascii=False)
+
+
+def _replacing(columns: str) -> str:
+    """The end of an INSERT that replaces these columns of the only row."""
+    return (
+        f"ON CONFLICT (one) DO UPDATE SET {', '.join(f'{one} = excluded.{one}' for one in columns.split())}"
+    )
