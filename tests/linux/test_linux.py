@@ -162,6 +162,7 @@ def test_children_of_hosts() -> None:
                 "hicredit": 2,
                 "locredit": -3,
                 "limit_frames": 7,
+                "overhead_octets": 24,
             },
             {"kind": "etf", "delta_ns": 100_000, "offload": True},
         ],
@@ -170,8 +171,8 @@ def test_children_of_hosts() -> None:
     assert "flags 0x1 txtime-delay 250000 clockid CLOCK_TAI" in lines[0]
     assert lines[1:] == [
         "qdisc replace dev eth1 parent 100:1 etf clockid CLOCK_TAI delta 100000 offload",
-        "qdisc replace dev eth1 parent 100:2 handle 102: "
-        "cbs idleslope 1 sendslope -9 hicredit 2 locredit -3 offload 0",
+        "qdisc replace dev eth1 parent 100:2 handle 102: stab overhead 24 "
+        "linklayer ethernet cbs idleslope 1 sendslope -9 hicredit 2 locredit -3 offload 0",
         "qdisc replace dev eth1 parent 102:1 pfifo limit 7",
         "qdisc replace dev eth1 parent 100:3 etf clockid CLOCK_TAI delta 200000 "
         "deadline_mode skip_sock_check",

@@ -254,7 +254,11 @@ impl fmt::Display for Reason {
                 "its queueing discipline (taprio or cbs) works in software, which has no bound here",
             ),
             Self::Busy { stream } => {
-                write!(f, "the program of {stream} may need longer for its frames than there is between them")
+                write!(
+                    f,
+                    "the program of {stream} may need longer for its frames than there is between them, or \
+                     waits for other talkers of its processor"
+                )
             }
             Self::TooLate => f.write_str("its queueing discipline (etf) drops frames that come too late"),
             Self::Clocks { what } => write!(f, "{what} on a clock of its own has no bound here"),

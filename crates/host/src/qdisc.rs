@@ -118,8 +118,16 @@ impl<T: Copy> Qdisc<T> {
             ChildQdisc::Etf { delta_ns, deadline, offload, skip_sock_check } => {
                 Child::Etf { etf: Etf::new(duration(delta_ns), deadline, skip_sock_check), offload }
             }
-            ChildQdisc::Cbs { idleslope, sendslope, hicredit, locredit, limit_frames, .. } => {
-                let numbers = Numbers { idleslope, sendslope, hicredit, locredit };
+            ChildQdisc::Cbs {
+                idleslope,
+                sendslope,
+                hicredit,
+                locredit,
+                limit_frames,
+                overhead_octets,
+                ..
+            } => {
+                let numbers = Numbers { idleslope, sendslope, hicredit, locredit, overhead: overhead_octets };
                 Child::Cbs(CreditBasedQdisc::new(numbers, port.rate_bps, limit_frames))
             }
         };
@@ -133,7 +141,11 @@ impl<T: Copy> Qdisc<T> {
         if let Err(cause) = self.accept(now, packet) {
             self.drop(packet.item, cause, actions);
         }
-        self.run(now, actions);
+        match self.root {
+            // Each class has a queue of its own, and the kernel serves only the queue of the frame.
+            Root::Mqprio => self.run_class(now, packet.class, actions),
+            _ => self.run_all(now, actions),
+        }
     }
 
     fn accept(&mut self, now: HostTime, packet: Packet<T>) -> Result<(), DropCause> {
@@ -169,19 +181,35 @@ impl<T: Copy> Qdisc<T> {
         }
     }
 
-    /// Hands on all frames that can leave now, higher classes first.
+    /// The timer expires: hands on all frames that can leave now, higher classes first.
     pub fn run(&mut self, now: HostTime, actions: &mut Actions<T>) {
+        if !matches!(self.root, Root::Mqprio) {
+            return self.run_all(now, actions);
+        }
+        // Each queue has a timer of its own.
         for class in (0..self.children.len()).rev() {
-            while let Some((item, launch)) = self.next(now, class as u8, actions) {
-                self.counters.handed += 1;
-                actions.handed.push(Handed { item, class: class as u8, launch });
+            if self.wake_of(now, class).is_some_and(|wake| wake <= now) {
+                self.run_class(now, class as u8, actions);
             }
+        }
+    }
+
+    fn run_all(&mut self, now: HostTime, actions: &mut Actions<T>) {
+        for class in (0..self.children.len()).rev() {
+            self.run_class(now, class as u8, actions);
+        }
+    }
+
+    fn run_class(&mut self, now: HostTime, class: u8, actions: &mut Actions<T>) {
+        while let Some((item, launch)) = self.next(now, class, actions) {
+            self.counters.handed += 1;
+            actions.handed.push(Handed { item, class, launch });
         }
     }
 
     /// The next frame of a class that can leave now, and the instant until which the hardware holds it.
     fn next(&mut self, now: HostTime, class: u8, actions: &mut Actions<T>) -> Option<(T, Option<HostTime>)> {
-        match &mut self.children[usize::from(class)] {
+        match self.children.get_mut(usize::from(class))? {
             Child::Pfifo { queue, .. } => {
                 if let Root::Software(gates) = &mut self.root {
                     let octets = queue.front()?.1;
@@ -224,15 +252,18 @@ impl<T: Copy> Qdisc<T> {
     /// When the timer expires: the first instant after `now` at which a frame may leave.
     #[must_use]
     pub fn wake(&self, now: HostTime) -> Option<HostTime> {
-        let of = |(class, child): (usize, &Child<T>)| match child {
+        (0..self.children.len()).filter_map(|class| self.wake_of(now, class)).min()
+    }
+
+    fn wake_of(&self, now: HostTime, class: usize) -> Option<HostTime> {
+        match self.children.get(class)? {
             Child::Pfifo { queue, .. } => match &self.root {
                 Root::Software(gates) => gates.opens(now, class as u8, queue.front()?.1),
                 _ => None,
             },
             Child::Etf { etf, .. } => etf.wake(),
             Child::Cbs(cbs) => cbs.wake(),
-        };
-        self.children.iter().enumerate().filter_map(of).min()
+        }
     }
 
     fn drop(&mut self, item: T, cause: DropCause, actions: &mut Actions<T>) {

@@ -207,12 +207,18 @@ def children(port: Port, profile: Profile) -> list[Child]:
         waiting = None
         if kind == "cbs":
             waiting = _limit(own[number]) if own else one.get("limit_frames")
-        found.append(Child(queue, kind, options, number, waiting))
+        counted = overhead(own[number]) if own else 0
+        found.append(Child(queue, kind, options, number, waiting, counted))
     return sorted(found, key=lambda child: child.queue)
 
 
 def _limit(child: ChildQdisc) -> int | None:
     return None if child["kind"] == "etf" else child["limit_frames"]
+
+
+def overhead(child: ChildQdisc) -> int:
+    """Octets of each frame that a host's queueing discipline counts in addition to the frame's own."""
+    return child.get("overhead_octets", 0) if child["kind"] == "cbs" else 0
 
 
 def _child(one: Class) -> tuple[str, Options]:

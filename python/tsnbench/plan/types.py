@@ -406,6 +406,7 @@ class Host(TypedDict):
     kernel_rx: NotRequired[Distribution]
     app_rx: NotRequired[Distribution]
     timer: NotRequired[Distribution]
+    processor: NotRequired[int]
 
 
 class Socket(TypedDict):
@@ -457,6 +458,7 @@ class CbsChildQdisc(TypedDict):
     hicredit: int
     locredit: int
     limit_frames: int
+    overhead_octets: NotRequired[int]
     follows: NotRequired[CbsFollows]
 
 

@@ -98,6 +98,22 @@ def test_every_setting_of_etf_is_in_the_plan_where_it_is_given() -> None:
     ]  # fmt: skip
 
 
+def test_a_processor_and_the_octets_that_cbs_counts() -> None:
+    """b has none, so its threads wait for no other; `overhead` is of cbs alone."""
+    text = TEXT.replace("{a: HOST}", "{a: {wakeup: 1 us, processor: one}, b: {send: 2 us}}")
+    text = text.replace("OFFSET", "0 us").replace(", send: {SEND}", "")
+    text = text.replace(
+        "gates: {GATES}, qdisc: {taprio: software}",
+        "cbs: {3: 10 Mbit/s}, qdisc: {cbs: software, overhead: 24 B}",
+    )
+    made: Any = document_of(text)
+    one, two, _ = (node.get("host") for node in made["nodes"])
+    assert (one["processor"], two) == (0, {"send": {"kind": "constant", "ns": 2_000}})
+    (port,) = (port for port in made["ports"] if port["name"] == "a -> s")
+    counted = [child.get("overhead_octets") for child in port["qdisc"]["children"]]
+    assert counted == [None, None, None, 24, None, None, None, None]
+
+
 @pytest.mark.parametrize(
     ("selector", "named"), [("*", False), ("* -> b", False), ("s->b", True), ("s -> *", True)]
 )

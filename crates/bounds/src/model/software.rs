@@ -58,6 +58,13 @@ fn talker<'a>(plan: &'a Plan, stream: &Stream) -> Option<&'a Host> {
     plan.nodes[stream.talker as usize].host.as_deref().filter(|_| passes)
 }
 
+/// Whether frames of other talkers may delay a stream's thread.
+fn shares_a_processor(plan: &Plan, stream: &Stream, host: &Host) -> bool {
+    let mut others = plan.streams.iter().filter(|other| other.name != stream.name);
+    host.processor.is_some()
+        && others.any(|other| talker(plan, other).is_some_and(|other| other.processor == host.processor))
+}
+
 /// From the timer of a stream's program until its frames are in the queue of the hardware at the first hop, which is
 /// `hop`. Nothing for streams of other nodes.
 ///
@@ -65,6 +72,9 @@ fn talker<'a>(plan: &'a Plan, stream: &Stream) -> Option<&'a Host> {
 /// Why there is no such bound.
 pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Span, Reason> {
     let Some(host) = talker(plan, stream) else { return Ok(Span::default()) };
+    if shares_a_processor(plan, stream, host) {
+        return Err(Reason::Busy { stream: stream.name.clone() });
+    }
     let port = &plan.ports[hop.port];
     let strict = match child(port, hop.class) {
         Some(Child::Strict { delta, offload }) => Some((delta, offload)),

@@ -35,6 +35,10 @@ pub struct Host {
     /// Delay of a queueing discipline's timer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer: Option<Distribution>,
+    /// The processor on which the threads of the node's talkers run, by number; nodes may share one, as the nodes
+    /// of an emulated lab do. Absent: every thread has a processor of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<u32>,
 }
 
 /// A distribution from which a latency is drawn.
@@ -157,6 +161,10 @@ pub enum ChildQdisc {
         locredit: i64,
         /// Most frames that wait.
         limit_frames: u32,
+        /// Octets that count for each frame in addition to those from its address to its data
+        /// (`tc-stab(8)`, `overhead`).
+        #[serde(default, skip_serializing_if = "is_default")]
+        overhead_octets: u32,
         /// What would follow, where the scenario gives other values.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         follows: Option<CbsFollows>,

@@ -53,7 +53,7 @@ impl Simulation<'_> {
             return Ok(());
         };
         let (wakeup, send, qdisc) = (talking.wakeup.draw(), talking.send.draw(), talking.qdisc.draw());
-        let passage = talking.thread.pass(self.now, wakeup, send, qdisc);
+        let passage = hosts.threads[talking.thread].pass(self.now, wakeup, send, qdisc);
         let meant = now + duration(talking.socket.advance_ns);
         let txtime = talking.socket.txtime.then_some(meant);
         for root in self.network.roots[stream].indices() {

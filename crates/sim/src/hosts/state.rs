@@ -44,7 +44,8 @@ pub(crate) enum Pending {
 /// The thread and socket of one stream.
 #[derive(Debug)]
 pub(crate) struct Talking {
-    pub thread: Thread,
+    /// The number of the thread: streams whose talkers share a processor share it.
+    pub thread: usize,
     pub wakeup: Latency,
     pub send: Latency,
     pub qdisc: Latency,
@@ -95,6 +96,8 @@ pub(crate) struct Listening {
 pub(crate) struct Hosts {
     /// By stream; none if its talker is no host, or saturates.
     pub talking: Vec<Option<Box<Talking>>>,
+    /// One for each stream of a host, or for each processor that hosts share.
+    pub threads: Vec<Thread>,
     /// The ports of hosts, by port.
     pub ports: Vec<Option<Box<HostPort>>>,
     /// The listeners' programs by stream and node.
@@ -116,24 +119,38 @@ impl Hosts {
             let peer = network.links[hop.port].peer;
             hop.special |= plan.nodes[peer].host.is_some() && !hop.timing;
         }
-        let talking = plan.streams.iter().map(|stream| {
-            let node = &plan.nodes[stream.talker as usize];
-            let host = node.host.as_deref()?;
-            if matches!(stream.pattern, Pattern::Saturating { .. }) {
-                // Frames always wait in the hardware's queue, so their time in software has no effect.
-                return None;
+        let mut threads = Vec::new();
+        let mut processors = BTreeMap::new();
+        let mut own_thread = |processor: Option<u32>| {
+            let made = threads.len();
+            let number = processor.map_or(made, |processor| *processors.entry(processor).or_insert(made));
+            if number == made {
+                threads.push(Thread::default());
             }
-            let latency = |of: &Option<tsn_plan::Distribution>, what: &str| {
-                Latency::new(plan, of.as_ref(), &format!("stream/{}/{what}", stream.name))
-            };
-            Some(Box::new(Talking {
-                thread: Thread::default(),
-                wakeup: latency(&host.wakeup, "wakeup"),
-                send: latency(&host.send, "send"),
-                qdisc: latency(&host.qdisc, "qdisc"),
-                socket: stream.socket.as_deref().cloned().unwrap_or_default(),
-            }))
-        });
+            number
+        };
+        let talking: Vec<_> = plan
+            .streams
+            .iter()
+            .map(|stream| {
+                let node = &plan.nodes[stream.talker as usize];
+                let host = node.host.as_deref()?;
+                if matches!(stream.pattern, Pattern::Saturating { .. }) {
+                    // Frames always wait in the hardware's queue, so their time in software has no effect.
+                    return None;
+                }
+                let latency = |of: &Option<tsn_plan::Distribution>, what: &str| {
+                    Latency::new(plan, of.as_ref(), &format!("stream/{}/{what}", stream.name))
+                };
+                Some(Box::new(Talking {
+                    thread: own_thread(host.processor),
+                    wakeup: latency(&host.wakeup, "wakeup"),
+                    send: latency(&host.send, "send"),
+                    qdisc: latency(&host.qdisc, "qdisc"),
+                    socket: stream.socket.as_deref().cloned().unwrap_or_default(),
+                }))
+            })
+            .collect();
         let ports = plan.ports.iter().map(|port| {
             let host = plan.nodes[port.node as usize].host.as_deref()?;
             let latency = |of: &Option<tsn_plan::Distribution>, what: &str| {
@@ -167,9 +184,8 @@ impl Hosts {
                 );
             }
         }
-        let (talking, ports) = (talking.collect(), ports.collect());
-        let actions = Actions::default();
-        Some(Box::new(Self { talking, ports, listening, pending: Slab::default(), actions }))
+        let (ports, actions) = (ports.collect(), Actions::default());
+        Some(Box::new(Self { talking, threads, ports, listening, pending: Slab::default(), actions }))
     }
 
     /// Whether a stream's talker is a thread of a host.
@@ -201,9 +217,11 @@ impl Hosts {
 
     /// Restarts the threads of talkers and the programs of listeners of a node that goes down or comes up.
     pub fn restart(&mut self, plan: &Plan, node: NodeId) {
-        for (talking, stream) in self.talking.iter_mut().zip(&plan.streams) {
-            if let Some(talking) = talking.as_mut().filter(|_| NodeId(stream.talker) == node) {
-                talking.thread = Thread::default();
+        // A shared processor goes on: it belongs to no node alone.
+        let shared = plan.nodes[node.index()].host.as_deref().is_some_and(|host| host.processor.is_some());
+        for (talking, stream) in self.talking.iter().zip(&plan.streams).filter(|_| !shared) {
+            if let Some(talking) = talking.as_deref().filter(|_| NodeId(stream.talker) == node) {
+                self.threads[talking.thread] = Thread::default();
             }
         }
         for (_, listening) in self.listening.iter_mut().filter(|((_, at), _)| *at == node) {

@@ -288,6 +288,38 @@ fn the_kernels_shaper_counts_what_the_kernel_counts() {
 }
 
 #[test]
+fn a_table_of_sizes_adds_octets_to_each_frame() {
+    // As above, with preamble, FCS and gap: 520 octets take 4.16 us, and 468 octets of credit are spent.
+    let child = json!({"kind": "cbs", "idleslope": 100_000, "sendslope": -900_000, "hicredit": 155,
+        "locredit": -1125, "limit_frames": 1000, "overhead_octets": 24});
+    let mut pair = pair(json!({}), 10_000_000, None);
+    let units = tsn_plan::Size::Units { octets: vec![50 * 450], most_per_frame: 450, overhead: 50 };
+    pair.net.plan.streams[0].size = units;
+    set_qdisc(&mut pair.net, 0, 1, &child, None);
+    let (stages, _) = pair.run();
+    assert!(stages[4].windows(2).all(|pair| pair[1] - pair[0] == 4_160 + 468 * 80));
+}
+
+#[test]
+fn talkers_of_one_processor_send_one_after_the_other() {
+    for (processors, after) in [([None, None], 0), ([Some(0), Some(1)], 0), ([Some(3), Some(3)], 500)] {
+        let (mut net, path) = Net::row(10_000_000, 2);
+        for (node, processor) in processors.into_iter().enumerate() {
+            let constant = |ns: u64| json!({"kind": "constant", "ns": ns});
+            let software = json!({"send": constant(300), "qdisc": constant(200), "processor": processor});
+            set_host(&mut net, node as u32, software);
+        }
+        net.stream("there", &path, 6, periodic(1_000_000, 0), frame(500));
+        net.stream("back", &[1, 0], 6, periodic(1_000_000, 0), frame(500));
+        let taps = [net.port(0, 1), net.port(1, 0)].map(|port| net.tap(port, Stage::Qdisc, Point::End));
+        let (sightings, _) = run(&net.plan);
+        let [there, back] = [0, 1].map(|number| stamps(&sightings, taps[number], number as u32));
+        assert!(there.iter().enumerate().all(|(n, at)| *at == n as i64 * 1_000_000 + 500), "{there:?}");
+        assert!(back.iter().zip(&there).all(|(back, there)| back - there == after), "{back:?}");
+    }
+}
+
+#[test]
 fn a_forwarding_host_passes_kernel_and_queueing_discipline() {
     let (mut net, path) = Net::row(10_000_000, 3);
     set_host(&mut net, 1, every_stage());

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
 def set_hosts(draft: Draft) -> None:
     """Fills ``host`` of nodes, ``qdisc`` of ports and ``socket`` of flows."""
+    processors = list(dict.fromkeys(one.processor for one in draft.scenario.hosts.values() if one.processor))
     for node in draft.nodes:
         host = draft.scenario.hosts.get(node.name)
         if host is not None:
             node.host = _software(host)
+            if host.processor:
+                node.host["processor"] = processors.index(host.processor)
             if node.cut_through_octets is not None:
                 draft.problem(f"hosts.{node.name}", "a node that stores frames", "one that cuts through")
     for port in draft.ports:
@@ -67,6 +70,7 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
                     "kind": "cbs",
                     **shaper.tc(),
                     "limit_frames": qdisc.limit_frames,
+                    "overhead_octets": qdisc.overhead or None,
                     "follows": differing(shaper),
                 }
             )

@@ -61,7 +61,7 @@ def _host(reading: Reading, content: Any, written: Fields, key: str) -> model.Ho
             latencies[name] = latency
     if "wakeup" in latencies and ("timer" not in latencies or ("wakeup" in own and "timer" not in own)):
         latencies["timer"] = latencies["wakeup"]
-    return model.Host(latencies=latencies)
+    return model.Host(latencies=latencies, processor=fields.get("processor"))
 
 
 def qdisc(net: Net, written: Fields | Bad, pcp: Callable[[Reading, Named], int | None]) -> Any:

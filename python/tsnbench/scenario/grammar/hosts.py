@@ -48,6 +48,11 @@ HOST = Record(
             "same-cpu: other work on the same processor cores; none by default",
         ),
         **{name: Field(LATENCY, doc) for name, doc in LATENCIES.items()},
+        "processor": Field(
+            Text("the name of a processor", named=True),
+            "all talkers of hosts that name the same processor share it: one frame after the other",
+            sample="guest",
+        ),
     },
     empty=True,
     common_mistakes={

@@ -38,3 +38,5 @@ class Host(Part):
     """Latencies of a node's software, by the stage at their end; an absent one is zero."""
 
     latencies: dict[str, Latency] = {}
+    processor: str | None = None
+    """The talkers of all hosts with this name share one processor; None: each talker has one of its own."""

@@ -181,6 +181,13 @@ class Qdisc(Part):
         default="full-offload",
         clause="tc-cbs(8)",
     )
+    overhead: Size = key(
+        Quantity(SIZE, 0, 32_767),
+        "octets that cbs in software counts for each frame besides those from address to data",
+        sample="24 B",
+        default=0,
+        clause="tc-stab(8)",
+    )
     limit_frames: int = key(
         Count(1, 1 << 24, "a number of frames"), "most frames in one queue; 1000 by default", default=1000
     )

@@ -7,6 +7,8 @@ use crate::{ChildQdisc, Distribution, Fault, Host, NodeKind, Pattern, Plan, Qdis
 const LONGEST_LATENCY_NS: u64 = 1_000_000_000;
 /// Most bins of one histogram.
 const MOST_BINS: usize = 1 << 20;
+/// Most octets that a table of sizes adds to a frame (`struct tc_sizespec`, a signed 16-bit number).
+const MOST_OVERHEAD: u32 = 32_767;
 /// Largest slope in kbit/s and credit in octets.
 const LARGEST: i64 = 1 << 40;
 
@@ -101,7 +103,7 @@ impl Plan {
 }
 
 fn check_host(host: &Host, path: impl Fn(&str) -> String) -> Check {
-    let Host { wakeup, send, qdisc, driver, tx, kernel_rx, app_rx, timer } = host;
+    let Host { wakeup, send, qdisc, driver, tx, kernel_rx, app_rx, timer, processor: _ } = host;
     let all = [wakeup, send, qdisc, driver, tx, kernel_rx, app_rx, timer];
     let names = ["wakeup", "send", "qdisc", "driver", "tx", "kernel_rx", "app_rx", "timer"];
     for (distribution, name) in all.into_iter().zip(names) {
@@ -145,7 +147,14 @@ fn check_child(child: &ChildQdisc, path: &dyn Fn(&str) -> String) -> Check {
             || path("delta_ns"),
             || format!("{delta_ns} ns is more than a second"),
         ),
-        ChildQdisc::Cbs { idleslope, sendslope, hicredit, locredit, limit_frames, .. } => {
+        ChildQdisc::Cbs {
+            idleslope, sendslope, hicredit, locredit, limit_frames, overhead_octets, ..
+        } => {
+            ensure(
+                *overhead_octets <= MOST_OVERHEAD,
+                || path("overhead_octets"),
+                || format!("{overhead_octets} octets are more than {MOST_OVERHEAD}"),
+            )?;
             ensure(
                 (1..=LARGEST).contains(idleslope)
                     && (-LARGEST..0).contains(sendslope)

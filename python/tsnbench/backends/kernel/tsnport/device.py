@@ -117,6 +117,8 @@ class _Tsnport(Device):
             for place in range(1, len(port["classes"]) + 1):
                 one = by_place.get(f"{place:x}")
                 overhead = shaping.overhead(port, frames, one.kind if one else "")
+                if own := port.get("qdisc"):
+                    overhead = qdiscs.overhead(own["children"][place - 1])
                 queues.append(Queue(one.counters if one else {}, overhead))
             found.append(queues)
         return found

@@ -51,7 +51,8 @@ def shape(
     """The root of one port and the qdiscs of its queues; ``last``: the latest gate control list."""
     own = _as_requested(port, traffic)
     children = [
-        replace(child, overhead=overhead(port, traffic, child.kind)) for child in qdiscs.children(own, how)
+        replace(child, overhead=child.overhead or overhead(port, traffic, child.kind))
+        for child in qdiscs.children(own, how)
     ]
     return qdiscs.root(own, how, last), children
 
