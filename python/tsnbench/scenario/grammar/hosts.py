@@ -52,6 +52,7 @@ HOST = Record(
             Text("the name of a processor", named=True),
             "all talkers of hosts that name the same processor share it: one frame after the other",
             sample="guest",
+            since="0.1",
         ),
     },
     empty=True,

@@ -187,6 +187,7 @@ class Qdisc(Part):
         sample="24 B",
         default=0,
         clause="tc-stab(8)",
+        since="0.1",
     )
     limit_frames: int = key(
         Count(1, 1 << 24, "a number of frames"), "most frames in one queue; 1000 by default", default=1000
