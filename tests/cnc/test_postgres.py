@@ -15,6 +15,7 @@ from cnc.cell import BOUNDED, SCHEDULED, Served, base_of, serving
 from cnc.server_of_postgres import running
 from cnc.test_store import after, killed
 from tsnbench.cnc.changes import Change, SettingError
+from tsnbench.cnc.client import Connection
 from tsnbench.cnc.network import Base
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import LostStoreError, Store
@@ -186,6 +187,8 @@ def test_a_standby_takes_over_when_the_leader_is_killed(tmp_path: Path, url: str
         assert (status, head["retry-after"]) == (503, "1")
         assert told["leader"] == leader.address
         assert leader.address in told["detail"]
+        both = Connection(f"{standby.address},{leader.address}")
+        assert both.ask("GET", "/api/streams/x").status == 200
         os.kill(leader.process.pid, signal.SIGKILL)
         end = time.monotonic() + PATIENCE_S
         while standby.ask("GET", "/api/streams")[0] == 503:
@@ -194,3 +197,4 @@ def test_a_standby_takes_over_when_the_leader_is_killed(tmp_path: Path, url: str
         assert names(standby) == {"x"}
         assert standby.ask("PUT", "/api/streams/y", dict(BOUNDED))[0] == 201
         assert names(standby) == {"x", "y"}
+        assert Connection(f"{leader.address},{standby.address}").ask("GET", "/api/streams/y").status == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -16,12 +17,15 @@ import pytest
 from cnc.cell import SCENARIO, SCHEDULED, Served, serving
 from live.conftest import Link, until
 from support.commands import tsnbench
+from tsnbench.backends.kernel import traffic
 from tsnbench.backends.kernel.environment import GUEST
 from tsnbench.cnc.client import Connection
 from tsnbench.cnc.joining import join as joining
 from tsnbench.cnc.joining.join import Asked, Join, LeftError
 from tsnbench.cnc.joining.station import JoinError, Station, fitted, streams_of
-from tsnbench.hosts.remote.reach import Space
+from tsnbench.hosts.remote.agent import Agent
+from tsnbench.hosts.remote.answers import Step
+from tsnbench.hosts.remote.reach import Here, Space
 from tsnbench.plan.document import Plan
 from tsnbench.scenario.loader import read_scenario
 
@@ -126,6 +130,16 @@ def test_a_killed_host_is_as_before_and_joins_again(served: Served, link: Link) 
     assert out.startswith("sent")
     assert requested(served) == set()
     assert root(link) == before
+
+
+def test_this_machine_is_reached_without_ssh(link: Link) -> None:
+    agent = Agent("here", Here(f"-join-test-{os.getpid()}"), program=traffic.program())
+    try:
+        agent.open()
+        (done,) = agent.steps([Step(("readlink", "/proc/self/ns/net"))])
+    finally:
+        assert agent.restore() == []
+    assert done.out.strip() == os.readlink("/proc/self/ns/net")
 
 
 def test_refusals_change_nothing(served: Served, link: Link) -> None:

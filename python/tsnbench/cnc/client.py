@@ -33,8 +33,9 @@ class Connection:
     """Where a service is.
 
     Args:
-        address: ``http://127.0.0.1:8443``. token: the client's token, or empty. authority: a file with the
-            certificate of the service's authority, if this machine does not know it.
+        address: ``http://127.0.0.1:8443``; several with commas, of which one leads.
+        token: the client's token, or empty.
+        authority: a file with the certificate of the service's authority, if this machine does not know it.
     """
 
     address: str
@@ -42,19 +43,32 @@ class Connection:
     authority: Path | None = None
 
     def ask(self, method: str, path: str, document: Json | None = None) -> Answer:
-        """One request.
+        """One request, to the first service that answers and leads.
+
+        Where no answer came the request may have been decided; the same words again change nothing.
 
         Raises:
-            InputError: the address is none.
+            InputError: an address is none.
             AnswerError: no answer of a CNC arrived.
         """
-        parts = urlsplit(self.address)
+        *others, last = self.address.split(",")
+        for one in others:
+            try:
+                answer = self._ask(one.strip(), method, path, document)
+            except AnswerError:
+                continue
+            if "leader" not in answer.document:
+                return answer
+        return self._ask(last.strip(), method, path, document)
+
+    def _ask(self, address: str, method: str, path: str, document: Json | None) -> Answer:
+        parts = urlsplit(address)
         try:
             where, port = parts.hostname, parts.port
         except ValueError:
             where, port = None, None
         if parts.scheme not in ("http", "https") or where is None:
-            raise InputError(f"--at: expected http://ADDRESS:PORT, found {shown(self.address)}")
+            raise InputError(f"--at: expected http://ADDRESS:PORT, found {shown(address)}")
         headers = {"content-type": "application/json"}
         if self.token:
             headers["authorization"] = f"Bearer {self.token}"
@@ -68,15 +82,13 @@ class Connection:
             finally:
                 line.close()
         except (TimeoutError, OSError, http.client.HTTPException) as error:
-            raise AnswerError(
-                f"{self.address}: no answer: {shown(str(error) or type(error).__name__)}"
-            ) from None
+            raise AnswerError(f"{address}: no answer: {shown(str(error) or type(error).__name__)}") from None
         try:
             found = json.loads(content)
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            raise AnswerError(f"{self.address}: expected the answer of a CNC, found another one")
+            raise AnswerError(f"{address}: expected the answer of a CNC, found another one")
         return Answer(answer.status, found)
 
     def _line(self, scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:

@@ -25,7 +25,7 @@ ADDRESS, TOKEN = "TSNBENCH_CNC", "TSNBENCH_CNC_TOKEN"
 LARGEST_FILE = 1 << 20
 At = Annotated[
     str | None,
-    option("URL", f"The service: http://127.0.0.1:PORT; by default ${ADDRESS}.", "--at"),
+    option("URL[,URL]", f"The service: http://127.0.0.1:PORT; by default ${ADDRESS}.", "--at"),
 ]
 Authority = Annotated[Path | None, option("FILE", "Certificate of the service's authority (PEM).", "--ca")]
 AsJson = Annotated[bool, json_of("The answer")]

@@ -38,6 +38,8 @@ WATCH_S = 2.0
 """The time after which the service is asked whether the streams are still there."""
 LOOK_S = 0.1
 END_S = 20.0
+ATTEMPTS, PAUSE_S = 10, 0.5
+"""How often a service is asked to remove the streams, and the time between two requests."""
 RING_KIB = 16 << 10
 LISTENER, HEARD = "listener", "heard.json"
 NO_PTP = (
@@ -289,13 +291,23 @@ class Join:
         if not names:
             return
         try:
-            answer = self.service.ask("POST", "/api/changes", {"remove": list(names)})
+            answer = self._ask_again("POST", "/api/changes", {"remove": list(names)})
         except (AnswerError, InputError) as error:
             found.left_behind.append(f"{error}\nhint: tsnbench cnc remove {' '.join(names)}")
             return
         if answer.status >= 300 and answer.document.get("decision", {}).get("outcome") != "unknown":
             detail = answer.document.get("detail", answer.status)
             found.left_behind.append(f"{', '.join(names)}: the network has them still: {detail}")
+
+    def _ask_again(self, method: str, path: str, document: Json) -> Answer:
+        """One request, several times while no service answers: another one may lead soon."""
+        for _ in range(ATTEMPTS):
+            with suppress(AnswerError):
+                answer = self.service.ask(method, path, document)
+                if answer.status != 503:
+                    return answer
+            time.sleep(PAUSE_S)
+        return self.service.ask(method, path, document)
 
     def _restore(self) -> list[str]:
         before, self._facts = self._facts, None
