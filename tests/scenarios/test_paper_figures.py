@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from paper_figures.expression import evaluate
 from paper_figures.number import number
-from paper_figures.page import OVERVIEW, blocks, details, overview
+from paper_figures.page import FRONT, OVERVIEW, blocks, details, front, overview
 from paper_figures.printed import PAPERS, Paper, PrintedError, papers, read
 from paper_figures.quantity import Quantity, parse
 from paper_figures.recording import Recorded, shipped, take
@@ -209,8 +209,12 @@ def test_the_overview_is_what_the_program_writes() -> None:
     text = OVERVIEW.read_text(encoding="utf-8")
     recorded = Recorded.read().values
     assert sorted(blocks(text)) == FOLDERS
-    made = overview(text, {paper.folder: (paper, judge(paper, recorded)) for paper in ALL})
-    assert made == text, "write it anew: make papers PAPERS=--tables"
+    judged = {paper.folder: (paper, judge(paper, recorded)) for paper in ALL}
+    assert overview(text, judged) == text, "write it anew: make papers PAPERS=--tables"
+    page = FRONT.read_text(encoding="utf-8")
+    figures = [one for _, several in judged.values() for one in several]
+    assert front(page, figures) == page
+    assert front(page, []) != page
 
 
 @pytest.mark.parametrize("paper", ALL, ids=FOLDERS)

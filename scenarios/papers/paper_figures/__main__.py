@@ -24,7 +24,7 @@ from paper_figures.fitting import write as write_twin
 from paper_figures.gallery import drawing, page
 from paper_figures.names import find, slug
 from paper_figures.names import known as figure_names
-from paper_figures.page import OVERVIEW, details, overview, verdict_of
+from paper_figures.page import FRONT, OVERVIEW, details, front, overview, verdict_of
 from paper_figures.printed import PAPERS, Paper, papers
 from paper_figures.quantity import Quantity
 from paper_figures.recording import SCENARIOS, Recorded, run, shipped
@@ -175,6 +175,8 @@ def write(known: list[Paper]) -> None:
     recorded.write()
     judged = {paper.folder: (paper, judge(paper, recorded.values)) for paper in known}
     OVERVIEW.write_text(overview(OVERVIEW.read_text(encoding="utf-8"), judged), encoding="utf-8")
+    every_figure = [one for _, figures in judged.values() for one in figures]
+    FRONT.write_text(front(FRONT.read_text(encoding="utf-8"), every_figure), encoding="utf-8")
     for folder, (paper, figures) in judged.items():
         (PAPERS / folder / "figures.md").write_text(details(paper, figures), encoding="utf-8")
     every = [

@@ -9,9 +9,11 @@ from paper_figures.printed import PAPERS, Paper
 from paper_figures.verdicts import Compared, JudgedFigure, Verdict
 
 OVERVIEW = PAPERS.parent / "README.md"
+FRONT = OVERVIEW.parents[1] / "README.md"
 BETWEEN = " \u00b7 "
 """Between reasons of one row."""
 _COUNT = re.compile(r"(<!-- count -->\n).*?(<!-- end -->)", re.DOTALL)
+_SUM = re.compile(r"(<!-- printed numbers -->\n).*?(\n<!-- end -->)", re.DOTALL)
 _BLOCK = re.compile(r"(<!-- paper: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -35,6 +37,20 @@ def count(figures: Sequence[JudgedFigure]) -> str:
         f"{sum(of_twins)} are inside\nthe intervals of 95 %. An interval that is wider than a factor of "
         "10 does not count as a prediction.\n"
     )
+
+
+def front(text: str, figures: Sequence[JudgedFigure]) -> str:
+    """The page of the project with the sum of all printed numbers made anew."""
+    met, predicted, fitted, differ = (
+        sum(len(one.of(each, statements=False)) for one in figures)
+        for each in (Verdict.FIGURE_MET, Verdict.PREDICTED, Verdict.FITTED, Verdict.DIFFERS)
+    )
+    every = met + predicted + fitted + differ
+    made = (
+        f"Of {every} printed numbers, {met} are met without a fit and {predicted} are predicted by fits to "
+        f"{fitted}\nothers; {differ} differ, each with its reason."
+    )
+    return _SUM.sub(lambda found: f"{found[1]}{made}{found[2]}", text)
 
 
 def blocks(text: str) -> list[str]:
