@@ -61,7 +61,11 @@ def main() -> int:
             print(f"{name}: study. {told(file)}")
         return 0
     if options.fit:
-        return fit_twins(known, options.fit)
+        try:
+            return fit_twins(known, options.fit)
+        except (InputError, NoQuantityError) as error:
+            print(error, file=sys.stderr)
+            return 2
     if options.figure:
         kinds = [kind for kind in options.figures.split(",") if kind]
         try:
