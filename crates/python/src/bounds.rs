@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::collections::HashSet;
 use tsn_bounds::Memory;
 use tsn_plan::Plan;
 
@@ -28,6 +29,15 @@ pub(crate) fn bounds_of(plan: &Plan, hops: bool, memory: Option<&BoundsMemory>) 
         found.flows.iter_mut().for_each(|flow| flow.hops.clear());
     }
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The bounds of the flows of these streams, by their numbers; see [`tsn_bounds::bounds_of`].
+pub(crate) fn bounds_of_streams(
+    plan: &Plan,
+    streams: &HashSet<u32>,
+    memory: &BoundsMemory,
+) -> tsn_bounds::Bounds {
+    tsn_bounds::bounds_of(plan, streams, &memory.0)
 }
 
 /// The bounds of a plan's JSON text, as JSON, port by port only with `hops`. Raises ValueError where the plan cannot

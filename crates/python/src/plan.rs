@@ -1,6 +1,6 @@
 //! Plans: their hash and their consistency.
 
-use crate::bounds::{BoundsMemory, bounds_of};
+use crate::bounds::{BoundsMemory, bounds_of, bounds_of_streams};
 use crate::canonical::{Keys, quote, write};
 use crate::schedule::{Delays, delays_of, windows_of};
 use pyo3::exceptions::PyValueError;
@@ -9,8 +9,8 @@ use pyo3::types::PyDict;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::sync::OnceLock;
-use tsn_bounds::FlowBounds;
-use tsn_plan::{Plan, Stream, content_hash, digest};
+use tsn_bounds::{FlowBounds, PortBounds};
+use tsn_plan::{Plan, Port, Stream, content_hash, digest};
 use tsn_verify::{Known, Proof};
 
 /// The member that has the hash of all others.
@@ -88,17 +88,42 @@ impl ReadPlan {
     }
 
     fn proof(&self) -> &Proof {
-        self.proof.get_or_init(|| Proof::of(&self.plan, &Known::default(), None))
+        self.proof.get_or_init(|| Proof::of(&self.plan, &Known::default()))
     }
 }
 
-/// What is known of the streams that pass some ports, without an analysis: bounds without upper ones, and the delays of
-/// the proof.
+/// What is found beside the bounds of an earlier plan.
 #[derive(Serialize)]
-struct Proven {
+struct Beside {
     flows: Vec<FlowBounds>,
+    analysed: Vec<FlowBounds>,
+    ports: Vec<PortBounds>,
     #[serde(flatten)]
     delays: Delays,
+}
+
+/// Whether no bound of a stream is lower than what the proof of the schedule says: the instant at which each frame
+/// arrives.
+fn is_exact(stream: &Stream) -> bool {
+    stream.scheduled.as_ref().is_some_and(|own| own.margin_ps == 0) && stream.requirements.survives.is_empty()
+}
+
+/// A plan with these streams alone; ports that they do not pass have no gates.
+fn with_streams(plan: &Plan, streams: Vec<Stream>) -> Plan {
+    let passed: HashSet<u32> = streams.iter().flat_map(|own| &own.route).map(|hop| hop.port).collect();
+    let port = |(number, port): (u32, &Port)| match &port.gates {
+        Some(_) if !passed.contains(&number) => Port { gates: None, ..port.clone() },
+        _ => port.clone(),
+    };
+    Plan {
+        duration_ns: plan.duration_ns,
+        drain_ns: plan.drain_ns,
+        nodes: plan.nodes.clone(),
+        ports: (0..).zip(&plan.ports).map(port).collect(),
+        streams,
+        taps: plan.taps.clone(),
+        ..Plan::default()
+    }
 }
 
 #[pymethods]
@@ -118,37 +143,63 @@ impl ReadPlan {
         report.violations.iter().map(ToString::to_string).collect()
     }
 
-    /// Proves its schedule, with what the proof of an earlier plan knows of queues at all ports but these.
-    fn prove_beside(&self, py: Python<'_>, earlier: &Self, ports: HashSet<u32>) {
+    /// Proves its schedule, with what the proof of an earlier plan knows of all that is the same.
+    fn prove_beside(&self, py: Python<'_>, earlier: &Self) {
         py.detach(|| {
-            let known = Known::default();
-            self.proof.get_or_init(|| Proof::of(&self.plan, &known, Some((earlier.proof(), &ports))));
+            self.proof.get_or_init(|| {
+                let found = earlier.proof().beside(&earlier.plan, &self.plan);
+                found.unwrap_or_else(|| Proof::of(&self.plan, &Known::default()))
+            });
         });
     }
 
-    /// Of the streams that pass one of these ports: `flows`, their bounds without upper ones, and `delays`, as
-    /// `proven_delays` gives them. The plan has no clocks, faults and filters.
-    fn proven_at(&self, py: Python<'_>, ports: HashSet<u32>) -> PyResult<String> {
+    /// The places of the streams that pass one of these ports.
+    fn streams_at(&self, ports: HashSet<u32>) -> Vec<usize> {
+        let passes = |own: &Stream| own.route.iter().any(|hop| ports.contains(&hop.port));
+        self.plan.streams.iter().enumerate().filter(|(_, own)| passes(own)).map(|(place, _)| place).collect()
+    }
+
+    /// What an earlier plan's bounds do not say, if both differ only at these ports and in streams there: `flows`, the
+    /// bounds without upper ones of the streams that pass one of these ports and whose delays the proof has; `analysed`,
+    /// the bounds of all streams that need an analysis, with its `ports`; and the `delays` of both, as `proven_delays`
+    /// gives them. None if the bounds of some streams depend on those of others.
+    ///
+    /// The plan has no clocks, faults and filters.
+    fn bounds_beside(
+        &self,
+        py: Python<'_>,
+        ports: HashSet<u32>,
+        memory: &Bound<'_, BoundsMemory>,
+    ) -> PyResult<Option<String>> {
+        let memory = memory.get();
+        let streams = &self.plan.streams;
+        if streams.iter().any(|stream| stream.answers.is_some()) {
+            return Ok(None);
+        }
         let found = py.detach(|| {
-            let passes = |stream: &Stream| stream.route.iter().any(|hop| ports.contains(&hop.port));
-            let own = self.plan.streams.iter().filter(|stream| passes(stream));
-            let part = Plan {
-                duration_ns: self.plan.duration_ns,
-                drain_ns: self.plan.drain_ns,
-                nodes: self.plan.nodes.clone(),
-                ports: self.plan.ports.clone(),
-                streams: own.cloned().collect(),
-                taps: self.plan.taps.clone(),
-                ..Plan::default()
-            };
-            let mut flows = tsn_bounds::lower_bounds(&part).flows;
-            flows.iter_mut().for_each(|flow| flow.hops.clear());
+            let at: Vec<bool> = (0..self.plan.ports.len() as u32).map(|port| ports.contains(&port)).collect();
+            let passes = |stream: &Stream| stream.route.iter().any(|hop| at[hop.port as usize]);
+            let others: HashSet<u32> =
+                (0..streams.len() as u32).filter(|number| !is_exact(&streams[*number as usize])).collect();
+            let own = streams.iter().filter(|stream| is_exact(stream) && passes(stream));
+            let mut flows = tsn_bounds::lower_bounds(&with_streams(&self.plan, own.cloned().collect())).flows;
+            let analysed = (!others.is_empty()).then(|| bounds_of_streams(&self.plan, &others, memory));
+            let (mut analysed, ports) =
+                analysed.map_or((Vec::new(), Vec::new()), |found| (found.flows, found.ports));
+            flows.iter_mut().chain(&mut analysed).for_each(|flow| flow.hops.clear());
             let report = &self.proof().report;
-            let near = |delay: &&tsn_verify::Proven| passes(&self.plan.streams[delay.stream as usize]);
+            let near = |delay: &&tsn_verify::Proven| {
+                others.contains(&delay.stream) || passes(&streams[delay.stream as usize])
+            };
             let delays = report.delays.iter().filter(near).copied().collect();
-            Proven { flows, delays: Delays { delays, margins_assumed: report.margins_assumed } }
+            Beside {
+                flows,
+                analysed,
+                ports,
+                delays: Delays { delays, margins_assumed: report.margins_assumed },
+            }
         });
-        serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
+        serde_json::to_string(&found).map(Some).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     /// The bounds, as `bounds` gives them; `memory`: what is known from earlier plans.

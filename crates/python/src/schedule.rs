@@ -94,7 +94,7 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json:
 #[pyfunction]
 fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
     let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    py.detach(|| delays_of(&tsn_verify::Proof::of(&plan, &tsn_verify::Known::default(), None)))
+    py.detach(|| delays_of(&tsn_verify::Proof::of(&plan, &tsn_verify::Known::default())))
 }
 
 /// The delays of [`proven_delays`].

@@ -7,7 +7,7 @@
 use crate::gates::Table;
 use crate::link::least_common_multiple;
 use crate::passage::Passage;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use tsn_plan::Plan;
 use tsn_units::{BitRate, Duration, INTER_FRAME_GAP};
 
@@ -35,14 +35,8 @@ struct Link<'a> {
     longest: [i64; 8],
 }
 
-/// By port, the classes whose queues never drain after one disturbance, one bit each. `earlier`: those of a Plan with
-/// the same frames and gates at all ports but these.
-pub(crate) fn stuck(
-    plan: &Plan,
-    tables: &[Option<Table>],
-    passages: &[Passage],
-    earlier: Option<(&HashMap<u32, u8>, &HashSet<u32>)>,
-) -> HashMap<u32, u8> {
+/// By port, the classes whose queues never drain after one disturbance, one bit each.
+pub(crate) fn stuck(plan: &Plan, tables: &[Option<Table>], passages: &[Passage]) -> HashMap<u32, u8> {
     let mut by_port: HashMap<u32, Vec<&Passage>> = HashMap::new();
     for passage in passages {
         by_port.entry(passage.port).or_default().push(passage);
@@ -50,9 +44,6 @@ pub(crate) fn stuck(
     by_port
         .iter()
         .filter_map(|(port, own)| {
-            if let Some((known, _)) = earlier.filter(|(_, changed)| !changed.contains(port)) {
-                return known.get(port).map(|classes| (*port, *classes));
-            }
             let port_plan = &plan.ports[*port as usize];
             let gap = BitRate(port_plan.rate_bps).time(INTER_FRAME_GAP).ps();
             let mut longest = [i64::MAX; 8];

@@ -39,8 +39,8 @@ pub struct Proven {
 
 /// The points and ticks (ns) of the timestamps at the ends of links, by port; the first tap of several counts.
 pub(crate) struct Stamps {
-    tx: HashMap<u32, (Point, i64)>,
-    rx: HashMap<u32, (Point, i64)>,
+    pub(crate) tx: HashMap<u32, (Point, i64)>,
+    pub(crate) rx: HashMap<u32, (Point, i64)>,
 }
 
 impl Stamps {

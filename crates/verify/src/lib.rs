@@ -19,6 +19,7 @@
 //! window, in whatever order frames arrive.
 
 mod backlog;
+mod beside;
 mod clocks;
 mod cut;
 mod delays;
@@ -39,6 +40,7 @@ pub use windows::{Open, Passing, Windows, windows};
 
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use tsn_plan::{Fault, Plan};
 
 /// Knowledge about a network that its Plan does not contain.
@@ -75,7 +77,7 @@ pub fn verify(plan: &Plan, known: &Known) -> Report {
 /// The report of [`verify`] with delays that also say whether queues drain after one disturbance.
 #[must_use]
 pub fn verify_with_backlogs(plan: &Plan, known: &Known) -> Report {
-    Proof::of(plan, known, None).report
+    Proof::of(plan, known).report
 }
 
 /// A proof with delays that also say whether queues drain after one disturbance.
@@ -85,25 +87,28 @@ pub struct Proof {
     pub report: Report,
     /// By port, the classes whose queues never drain, one bit each.
     stuck: HashMap<u32, u8>,
+    /// The queues, by port and class, that may be full.
+    full: HashSet<(u32, u8)>,
+    /// By stream.
+    walks: Vec<Arc<beside::Walked>>,
 }
 
 impl Proof {
-    /// Follows every scheduled frame of a Plan that was checked. `earlier`: the proof of a Plan that differs from this
-    /// one only at these ports, where queues are followed again; all else is proved anew.
+    /// Follows every scheduled frame of a Plan that was checked.
     #[must_use]
-    pub fn of(plan: &Plan, known: &Known, earlier: Option<(&Self, &HashSet<u32>)>) -> Self {
+    pub fn of(plan: &Plan, known: &Known) -> Self {
         let (mut report, tables, passages) = followed(plan, known);
-        if report.delays.is_empty() {
-            return Self { report, stuck: HashMap::new() };
+        let mut stuck = HashMap::new();
+        if !report.delays.is_empty() {
+            stuck = backlog::stuck(plan, &tables, &passages);
+            let undrained = backlog::undrained(&stuck, &passages);
+            for delay in &mut report.delays {
+                delay.undrained = undrained.get(&delay.stream).copied();
+            }
         }
-        let earlier = earlier.filter(|(own, _)| !own.report.delays.is_empty());
-        let stuck =
-            backlog::stuck(plan, &tables, &passages, earlier.map(|(own, changed)| (&own.stuck, changed)));
-        let undrained = backlog::undrained(&stuck, &passages);
-        for delay in &mut report.delays {
-            delay.undrained = undrained.get(&delay.stream).copied();
-        }
-        Self { report, stuck }
+        let full = room::crowded(plan, &passages);
+        let walks = beside::by_stream(plan, passages, &report.delays);
+        Self { report, stuck, full, walks }
     }
 }
 
@@ -117,7 +122,7 @@ fn followed(plan: &Plan, known: &Known) -> (Report, Vec<Option<gates::Table>>, V
     if !report.violations.is_empty() || plan.faults.iter().any(|fault| disturbs(plan, &passages, fault)) {
         report.delays.clear();
     }
-    let full = room::full(plan, &passages);
+    let full = room::full(&room::crowded(plan, &passages), &passages);
     let drops = |passage: &passage::Passage| {
         let class = &plan.ports[passage.port as usize].classes[usize::from(passage.class)];
         class.longest_wait_ns.is_some()

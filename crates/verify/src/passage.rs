@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use tsn_plan::{Identification, Stream};
 
 /// The frames of a stream at one egress port, for one of the possible paths. Times of the first period, ps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Passage {
     pub stream: u32,
     pub port: u32,

@@ -5,11 +5,11 @@
 
 use crate::link::{MOST_FRAMES, least_common_multiple, unroll};
 use crate::passage::Passage;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tsn_plan::Plan;
 
-/// By stream, the first port on its paths whose queue may be full.
-pub(crate) fn full(plan: &Plan, passages: &[Passage]) -> HashMap<u32, u32> {
+/// The queues, by port and class, that may be full.
+pub(crate) fn crowded(plan: &Plan, passages: &[Passage]) -> HashSet<(u32, u8)> {
     let mut queues: HashMap<(u32, u8), Vec<&Passage>> = HashMap::new();
     for passage in passages {
         queues.entry((passage.port, passage.class)).or_default().push(passage);
@@ -19,8 +19,13 @@ pub(crate) fn full(plan: &Plan, passages: &[Passage]) -> HashMap<u32, u32> {
         let frames = class.limit_frames.map_or(u64::MAX, u64::from);
         !fits(own, (frames, class.limit_octets.unwrap_or(u64::MAX)))
     });
+    queues.into_keys().collect()
+}
+
+/// By stream, the first port on its paths whose queue is one of these.
+pub(crate) fn full(queues: &HashSet<(u32, u8)>, passages: &[Passage]) -> HashMap<u32, u32> {
     let mut found = HashMap::new();
-    for passage in passages.iter().filter(|one| queues.contains_key(&(one.port, one.class))) {
+    for passage in passages.iter().filter(|one| queues.contains(&(one.port, one.class))) {
         found.entry(passage.stream).or_insert(passage.port);
     }
     found

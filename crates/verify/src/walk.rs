@@ -56,7 +56,8 @@ fn ps(ns: u64) -> i64 {
     duration(ns).ps()
 }
 
-fn walk(
+/// Follows the frames of one scheduled stream; its passages go to `all`.
+pub(crate) fn walk(
     plan: &Plan,
     tables: &[Option<Table>],
     stamps: &Stamps,

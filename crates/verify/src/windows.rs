@@ -86,8 +86,12 @@ pub fn windows(plan: &Plan) -> Windows {
     if windowed.is_empty() {
         return found;
     }
-    let mut walk = Walk::new(plan, hyperperiod(plan).filter(|_| foreseen(plan)));
-    walk.follow();
+    let mut walk = Walk::new(plan);
+    let needed = walk.needed(&windowed);
+    if let Some(hyper) = hyperperiod(plan).filter(|_| foreseen(plan)) {
+        walk.release(&needed, hyper);
+    }
+    walk.follow(needed);
     for number in windowed {
         let stream = &plan.streams[number as usize];
         let stuck = (0..stream.route.len())
@@ -150,14 +154,8 @@ fn open(port: &Port, class: u8) -> Option<Vec<(i64, i64)>> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(plan: &'a Plan, hyper: Option<i64>) -> Self {
-        let mut walk = Walk {
-            plan,
-            hyper: hyper.unwrap_or(0),
-            flows: Vec::new(),
-            queues: HashMap::new(),
-            at: HashMap::new(),
-        };
+    fn new(plan: &'a Plan) -> Self {
+        let mut walk = Walk { plan, hyper: 0, flows: Vec::new(), queues: HashMap::new(), at: HashMap::new() };
         for (number, stream) in plan.streams.iter().enumerate() {
             let number = number as u32;
             for (entry, hop) in stream.route.iter().enumerate() {
@@ -166,22 +164,58 @@ impl<'a> Walk<'a> {
                 let flow = walk.flows.len();
                 walk.queues.entry((hop.port, class)).or_default().push(flow);
                 walk.at.insert((number, entry), flow);
-                let units = if hop.parent.is_none() && hyper.is_some() && simple(plan, stream) {
-                    let units = released(number, stream, walk.hyper).map(|(units, _)| units);
-                    let tag = tag(stream, entry);
-                    units.into_iter().flatten().map(|unit| with_tag(unit, tag, 0)).collect()
-                } else {
-                    Vec::new()
-                };
-                walk.flows.push(Flow { stream: number, entry, units, out: Vec::new() });
+                walk.flows.push(Flow { stream: number, entry, units: Vec::new(), out: Vec::new() });
             }
         }
         walk
     }
 
-    /// Computes one queue after the other, each when all its arrivals are known.
-    fn follow(&mut self) {
-        let mut left: HashSet<Queue> = self.queues.keys().copied().collect();
+    /// The queues of some streams, and all that their frames' departures depend on.
+    fn needed(&self, streams: &[u32]) -> HashSet<Queue> {
+        let mut left: Vec<Queue> = Vec::new();
+        let queues = |number: u32, entry: usize| Some(self.queue_of(*self.at.get(&(number, entry))?));
+        for number in streams {
+            let entries = 0..self.plan.streams[*number as usize].route.len();
+            left.extend(entries.filter_map(|entry| queues(*number, entry)));
+        }
+        let mut found = HashSet::new();
+        while let Some(queue) = left.pop() {
+            if !found.insert(queue) {
+                continue;
+            }
+            let (port, class) = queue;
+            for flow in self.queues.get(&queue).into_iter().flatten() {
+                let Flow { stream, entry, .. } = self.flows[*flow];
+                let own = &self.plan.streams[stream as usize];
+                let from = own.route[entry].parent.map(|parent| sources(own, parent)).unwrap_or_default();
+                left.extend(from.into_iter().filter_map(|before| queues(stream, before as usize)));
+            }
+            // Without windows, frames of higher classes go first.
+            if open(&self.plan.ports[port as usize], class).is_none() {
+                let higher = (class + 1..8).map(|class| (port, class));
+                left.extend(higher.filter(|queue| self.queues.contains_key(queue)));
+            }
+        }
+        found
+    }
+
+    /// The arrivals in those of these queues where frames begin their way. `hyper`: the hyperperiod.
+    fn release(&mut self, queues: &HashSet<Queue>, hyper: i64) {
+        self.hyper = hyper;
+        for flow in queues.iter().filter_map(|queue| self.queues.get(queue)).flatten() {
+            let Flow { stream: number, entry, .. } = self.flows[*flow];
+            let stream = &self.plan.streams[number as usize];
+            if stream.route[entry].parent.is_none() && simple(self.plan, stream) {
+                let units = released(number, stream, hyper).map(|(units, _)| units);
+                let tag = tag(stream, entry);
+                let tagged = units.into_iter().flatten().map(|unit| with_tag(unit, tag, 0));
+                self.flows[*flow].units = tagged.collect();
+            }
+        }
+    }
+
+    /// Computes one of these queues after the other, each when all its arrivals are known.
+    fn follow(&mut self, mut left: HashSet<Queue>) {
         loop {
             let mut ready: Vec<Queue> = left.iter().copied().filter(|queue| self.ready(*queue)).collect();
             if ready.is_empty() {
@@ -236,7 +270,8 @@ impl<'a> Walk<'a> {
         {
             return false;
         }
-        let higher = self.higher_priority_units(port, number, class);
+        let alone = matches!(service, Service::Windows { .. });
+        let higher = if alone { Vec::new() } else { self.higher_priority_units(port, number, class) };
         let Some(out) = leaves(&own, &higher, &service, gap(port.rate_bps), self.hyper) else { return false };
         // A frame that may wait for the longest time of its queue may be dropped.
         let most = limits.longest_wait_ns.and_then(ps).unwrap_or(i64::MAX);

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import is_
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,8 +19,8 @@ from tsnbench.cnc.network import Base, Network, Requested
 from tsnbench.cnc.policy import Moves, beyond
 from tsnbench.cnc.requests import problems_of
 from tsnbench.measure.verdict import worst_cases
-from tsnbench.plan.bounds import Known, bounds_of_read
-from tsnbench.plan.bounds.proven import bounds_beside, proof_has_all
+from tsnbench.plan.bounds import Known, bounds_of_read, release_tick
+from tsnbench.plan.bounds.proven import bounds_beside
 from tsnbench.planning.beside import Before, beside
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.passes import Finished, planned
@@ -98,7 +99,7 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
         path = f"streams.{about}" if about else "streams"
         problem = PlanningProblem(path, "streams in place that stay as they are", found)
         raise NotAcceptedError(Kind.REFUSED, [problem])
-    bounds = bounds_of(base, made, now, new)
+    bounds = bounds_of(base, made, now, left)
     after = Network(now.number + 1, requested, made.plan, made.text, made.hash, bounds, made.read, made.draft)
     parts.done("bounds")
     if problems := [*broken(now, after, new), *beyond(after, new, rules.shares)]:
@@ -118,20 +119,17 @@ def expect(now: Network, change: Change) -> None:
         raise NotAcceptedError(Kind.CHANGED, [problem])
 
 
-def bounds_of(base: Base, made: Finished, now: Network | None, new: Collection[str] = ()) -> Bounds:
-    """The bounds of a Plan; those of ports with the same arrivals as before are not computed again.
+def bounds_of(base: Base, made: Finished, now: Network | None, left: Collection[str] = ()) -> Bounds:
+    """The bounds of a Plan; what has the same arrivals as before is not computed again.
 
-    If the proof of the schedule has all bounds, no port is analysed. ``new``: the streams that are new.
+    Streams whose bounds the proof of the schedule has are not analysed. ``left``: the streams that left, or
+    were replaced.
     """
     plan = Known(made.plan.document, made.read)
     if now is not None and made.touched is not None:
-        earlier = Known(now.plan.document, now.read)
-        # Bounds without ports are those of such streams alone.
-        every = bool(now.bounds["ports"])
-        if proof_has_all(one for one in plan.document["streams"] if every or one["group"] in new):
-            found = bounds_beside(plan, earlier, now.bounds, made.touched)
-            if found is not None:
-                return found
+        same_tick = release_tick(plan.document) == release_tick(now.plan.document)
+        if same_tick and (found := bounds_beside(plan, now.bounds, made.touched, left, base.memory)):
+            return found
     return bounds_of_read(plan, False, base.memory)
 
 
@@ -209,7 +207,8 @@ def _beside(
         except (ScenarioErrors, PlanningErrors):
             return None  # the mistakes of the whole are told
     scenario = base.scenario.model_copy(update={"streams": streams})
-    return beside(Before(now.plan, now.read, now.draft, base.parts), scenario, left, [*new])
+    before = Before(now.plan, now.read, now.draft, base.parts, base.bare)
+    return beside(before, scenario, left, [*new])
 
 
 def _requested(
@@ -272,12 +271,12 @@ def harmed(before: PlanDocument, after: PlanDocument, left: set[str]) -> list[st
 
     Nodes and ports are the same in both Plans, so their numbers are, too.
     """
+    stay = [stream for stream in before["streams"] if stream["group"] not in left]
+    if len(stay) <= len(after["streams"]) and all(map(is_, stay, after["streams"])):
+        # The same objects, which never change.
+        return []
     now = {stream["name"]: stream for stream in after["streams"]}
-    return [
-        stream["name"]
-        for stream in before["streams"]
-        if stream["group"] not in left and now.get(stream["name"]) != stream
-    ]
+    return [stream["name"] for stream in stay if now.get(stream["name"]) != stream]
 
 
 def broken(before: Network, after: Network, new: Mapping[str, Requested]) -> Iterator[PlanningProblem]:
@@ -305,11 +304,16 @@ def _changed(
 ) -> Iterator[tuple[FlowBounds, FlowBounds | None]]:
     """The flows of new streams, and those with other bounds than before, each with these; answers to others
     depend on the bounds of those."""
-    earlier = {(flow["stream"], flow["listener"]): flow for flow in before.bounds["flows"]}
     every = any("answers" in stream for stream in after.plan.document["streams"])
-    for flow in after.bounds["flows"]:
+    same = set() if every else {id(flow) for flow in before.bounds["flows"]}
+    other = [flow for flow in after.bounds["flows"] if flow["group"] in new or id(flow) not in same]
+    names = {flow["stream"] for flow in other}
+    earlier = {
+        (flow["stream"], flow["listener"]): flow for flow in before.bounds["flows"] if flow["stream"] in names
+    }
+    for flow in other:
         was = earlier.get((flow["stream"], flow["listener"]))
-        if every or flow["group"] in new or (was is not flow and was != flow):
+        if every or flow["group"] in new or was != flow:
             yield flow, was
 
 
@@ -317,7 +321,8 @@ def _rows(network: Network, names: set[str]) -> dict[Row, WorstCaseRow]:
     """The worst case of the requirements of these streams."""
     whole = network.plan.document
     streams = [stream for stream in whole["streams"] if stream["name"] in names]
-    found = worst_cases({**whole, "streams": streams}, network.bounds)
+    flows = [flow for flow in network.bounds["flows"] if flow["stream"] in names]
+    found = worst_cases({**whole, "streams": streams}, {**network.bounds, "flows": flows})
     return {(row["stream"], row["listener"], row["requirement"]): row for row in found}
 
 

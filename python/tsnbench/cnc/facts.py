@@ -25,9 +25,10 @@ def stream_facts(network: Network, names: Iterable[str]) -> list[Json]:
     wanted = set(names)
     whole = network.plan.document
     document: PlanDocument = {**whole, "streams": [one for one in whole["streams"] if one["group"] in wanted]}
-    bounds = {(flow["stream"], flow["listener"]): flow for flow in network.bounds["flows"]}
+    flows = [flow for flow in network.bounds["flows"] if flow["group"] in wanted]
+    bounds = {(flow["stream"], flow["listener"]): flow for flow in flows}
     margins: dict[tuple[str, str], int] = {}
-    for row in worst_cases(document, network.bounds):
+    for row in worst_cases(document, {**network.bounds, "flows": flows}):
         if row["limit_unit"] == "ns" and row["worst_case_margin"] is not None:
             key = row["stream"], row["listener"]
             margins[key] = min(margins.get(key, 1 << 62), int(row["worst_case_margin"]))

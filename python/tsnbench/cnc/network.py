@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tsnbench import foreign
 from tsnbench._native import BoundsMemory, PlanParts, ReadPlan
 from tsnbench.cnc.requests import tree_of
-from tsnbench.planning.beside import is_separable
+from tsnbench.planning.beside import is_separable, without_gates
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.passes import planned
 from tsnbench.planning.topology.addressing import FIRST_UDP_PORT, multicast_ipv4
@@ -93,6 +93,8 @@ class Base:
         """Names that no client can use."""
         self.separable = is_separable(self.planned.draft, self.planned.plan.document)
         """Whether a change touches only the streams that share a port with its own."""
+        self.bare = [without_gates(port) for port in self.planned.draft.ports]
+        """The ports without the gates that are planned."""
         self.memory = BoundsMemory()
         """What the bounds of one Plan know for the next one."""
         self.parts = PlanParts()

@@ -9,7 +9,6 @@ share a link with it, so these alone are searched again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +27,7 @@ from tsnbench.planning.streams.sizes import size_flows
 from tsnbench.planning.streams.survival import name_failures
 from tsnbench.planning.streams.telegrams import Replies
 from tsnbench.planning.topology.addressing import address_flows, name_flows
-from tsnbench.planning.topology.taps import place_taps
+from tsnbench.planning.topology.taps import place_taps_beside
 from tsnbench.scenario import model
 from tsnbench.scenario.model.scenario import SETTLED
 
@@ -69,6 +68,7 @@ def is_separable(draft: Draft, document: PlanDocument) -> bool:
     return (
         document.keys() <= _DOCUMENT
         and draft.scenario.measure_from != SETTLED
+        and not draft.scenario.taps.stages
         and schedule == usual
         and not any(node.device for node in draft.scenario.network.nodes.values())
         and all(node.keys() <= _NODE for node in document["nodes"])
@@ -98,6 +98,8 @@ class Before(NamedTuple):
     draft: Draft
     parts: PlanParts
     """Parts of this Plan and of earlier ones."""
+    bare: Sequence[Port]
+    """The ports :func:`without_gates`, which every Plan of the network shares."""
 
 
 def beside(
@@ -132,43 +134,49 @@ def beside(
     gone = [flow for flow in draft.flows if flow.group in left]
     leaving = [flow for flow in gone if flow.stream.scheduled]
     touched = {hop.port for flow in (*leaving, *part.flows) for hop in flow.route}
-    near = [place for place in places if _meets(draft.flows[place], touched)]
+    near = [place for place in before.read.streams_at(touched) if draft.flows[place].group not in left]
     ports = list(draft.ports)
     if leaving or any(flow.stream.scheduled for flow in (*(draft.flows[n] for n in near), *part.flows)):
-        again = _scheduled(earlier, draft, part, near)
+        again = _scheduled(before, part, near)
         if again is None:
             return None
         for number in touched:
             ports[number] = again[number]
     whole = Draft(scenario, draft.nodes, ports, [*kept, *part.flows])
-    place_taps(whole)
+    ends = {hop.port for flow in gone for hop in flow.route}
+    around = [draft.flows[place] for place in before.read.streams_at(ends)] if gone else []
+    staying = [flow for flow in around if flow.group not in left]
+    place_taps_beside(whole, draft.taps, gone, staying, part.flows)
     replies = Replies.of(part.scenario)
     added = [stream_document(flow, replies) for flow in part.flows]
     document: PlanDocument = {
         **earlier.document,
         "ports": _ports(earlier.document, ports, touched),
         "streams": [*(documents[place] for place in places), *added],
-        "taps": _taps(earlier.document, whole),
+        "taps": _taps(earlier.document, draft, whole),
     }
     if any(broken_limits(Facts({**document, "streams": added}))):
         return None
     try:
         made = Plan(document, ScenarioPlaces(scenario, draft.doubts))
-        ports_left = {hop.port for flow in gone for hop in flow.route}
-        return proved(whole, made, before=Beside(before.read, before.parts, touched | ports_left))
+        return proved(whole, made, before=Beside(before.read, before.parts, touched | ends))
     except PlanningErrors:
         return None
 
 
-def _scheduled(plan: Plan, draft: Draft, part: Draft, near: Sequence[int]) -> list[Port] | None:
+def _scheduled(before: Before, part: Draft, near: Sequence[int]) -> list[Port] | None:
     """The ports after the scheduled flows of ``part`` were placed beside earlier ones.
 
     Of a port that a change touches, ``near`` has every flow, so that its gates are complete; those of other
     ports are not. None if there is no schedule, or if an earlier flow would move.
     """
+    plan, draft = before.plan, before.draft
     earlier = [draft.flows[place] for place in near]
     flows = [*map(_again, earlier), *part.flows]
-    ports = [_without_gates(port) for port in draft.ports]
+    passed = {hop.port for flow in flows for hop in flow.route}
+    ports = [*before.bare]
+    for number in passed:
+        ports[number] = without_gates(ports[number])
     document: PlanDocument = {
         **plan.document,
         "streams": [plan.document["streams"][place] for place in near],
@@ -184,7 +192,8 @@ def _scheduled(plan: Plan, draft: Draft, part: Draft, near: Sequence[int]) -> li
     return None if moved else ports
 
 
-def _without_gates(port: Port) -> Port:
+def without_gates(port: Port) -> Port:
+    """A copy of a port, whose gates are not planned yet."""
     # There may be thousands of ports: `copy` takes several times as long.
     made = object.__new__(Port)
     made.__dict__.update(port.__dict__, gates=None)
@@ -205,11 +214,9 @@ def _ports(document: PlanDocument, ports: Sequence[Port], touched: Iterable[int]
     return found
 
 
-def _taps(document: PlanDocument, draft: Draft) -> list[Tap]:
+def _taps(document: PlanDocument, earlier: Draft, draft: Draft) -> list[Tap]:
     """The taps, those of the earlier Plan as the same objects."""
+    if draft.taps == earlier.taps:
+        return document["taps"]
     known = {tap["name"]: tap for tap in document["taps"]}
     return [known[tap["name"]] if known.get(tap["name"]) == tap else tap for tap in taps_document(draft)]
-
-
-def _meets(flow: Flow, ports: AbstractSet[int]) -> bool:
-    return not ports.isdisjoint([hop.port for hop in flow.route])

@@ -243,7 +243,7 @@ def proved(
             read = ReadPlan(text)
         else:
             text, content_hash, read = before.parts.read(made.document)
-            read.prove_beside(before.read, before.touched)
+            read.prove_beside(before.read)
         done("write_text")
         wrong = prove(made, text, read)
     except ValueError as error:

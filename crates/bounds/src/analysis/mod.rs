@@ -15,5 +15,5 @@ pub(crate) mod port;
 pub(crate) mod scheduled_arrivals;
 pub(crate) mod survival;
 
-pub use clocks::{bounds, bounds_with, lower_bounds};
+pub use clocks::{bounds, bounds_of, bounds_with, lower_bounds};
 pub use network::memory::Memory;

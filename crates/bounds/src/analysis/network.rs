@@ -35,7 +35,7 @@ use crate::model::processing::Processing;
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};
 use crate::service::class::Model;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tsn_plan::Plan;
 
 /// Number of rounds over ports in a cycle after which they count as without a bound.
@@ -98,12 +98,28 @@ pub(crate) fn bounds(
     last: Option<Last<'_>>,
     memory: Option<&Memory>,
 ) -> Bounds {
-    found(plan, silent, last, memory, true)
+    found(plan, silent, last, memory, Wanted::All)
+}
+
+/// The bounds of the flows of some streams, by their numbers, and of all ports: those of [`bounds`] of a Plan without
+/// answers.
+pub(crate) fn bounds_of(plan: &Plan, streams: &HashSet<u32>, memory: Option<&Memory>) -> Bounds {
+    found(plan, &|_| false, None, memory, Wanted::Of(streams))
 }
 
 /// The lower bounds of [`bounds`], and why frames may be dropped: both need no analysis. Upper bounds are none.
 pub(crate) fn lower_bounds(plan: &Plan) -> Bounds {
-    found(plan, &|_| false, None, None, false)
+    found(plan, &|_| false, None, None, Wanted::Lower)
+}
+
+/// Which bounds an analysis is asked for.
+#[derive(Copy, Clone)]
+enum Wanted<'a> {
+    All,
+    /// Those of the flows of these streams.
+    Of(&'a HashSet<u32>),
+    /// Those that need no analysis.
+    Lower,
 }
 
 fn found(
@@ -111,7 +127,7 @@ fn found(
     silent: Silent<'_>,
     last: Option<Last<'_>>,
     memory: Option<&Memory>,
-    analysed: bool,
+    wanted: Wanted<'_>,
 ) -> Bounds {
     let wrong: Vec<Vec<Wrong<'_>>> = (0..plan.ports.len()).map(|port| wrong_lists(plan, port)).collect();
     // A port with a wrong list at times is not assumed to delay any frame.
@@ -172,7 +188,11 @@ fn found(
     };
     let reason = not_covered(plan);
     let report = |network: &Network<'_>, from: usize, along: Option<Common>| {
-        let found = network.report(&first, from, along);
+        let asked = |stream: usize| match wanted {
+            Wanted::Of(streams) => streams.contains(&(stream as u32)),
+            Wanted::All | Wanted::Lower => stream >= from,
+        };
+        let found = network.report(&first, &asked, along);
         match &reason {
             None => found,
             Some(reason) => found.without(reason),
@@ -180,11 +200,11 @@ fn found(
     };
     let sums = match last {
         Some(last) => network.rounds(&first, last, &|network, from| report(network, from, None)),
-        None if analysed => {
+        None if matches!(wanted, Wanted::Lower) => Some(report(&network, 0, None)),
+        None => {
             network.solve();
             None
         }
-        None => Some(report(&network, 0, None)),
     };
     sums.unwrap_or_else(|| report(&network, 0, Some(Common::default())))
 }

@@ -100,7 +100,7 @@ impl Walk<'_> {
         inside.iter().filter_map(|queue| self.queues.get(queue)).flatten().copied().collect()
     }
 
-    fn queue_of(&self, flow: usize) -> Queue {
+    pub(super) fn queue_of(&self, flow: usize) -> Queue {
         let own = &self.flows[flow];
         let stream = &self.plan.streams[own.stream as usize];
         let port = stream.route[own.entry].port;

@@ -1,66 +1,64 @@
-"""Bounds that the proof alone has, beside those of an earlier Plan, if no stream needs the analysis.
+"""Bounds beside those of an earlier Plan: of what changed, and of streams that need the analysis.
 
-Without a margin, the proof says the time at which each frame arrives if all goes as planned. No bound is
-lower than that, so the analysis of ports by network calculus adds nothing, and is left out. A flow keeps its
-bounds if no port of its path has other frames or gates than before.
+Without a margin, the proof of a schedule says the time at which each frame arrives if all goes as planned. No
+bound is lower than that, so the analysis of ports by network calculus adds nothing. Such a stream keeps its
+bounds if no port of its path has other frames or gates than before. All others are analysed, with a memory.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, cast
 
-from tsnbench.plan.bounds import Known, finish, lowered, release_tick
+from tsnbench.plan.bounds import Known, finish, lowered, release_tick, with_windows
 
 if TYPE_CHECKING:
-    from tsnbench.plan.bounds.types import Bounds, ProvenDelays
-    from tsnbench.plan.types import Stream
+    from tsnbench._native import BoundsMemory
+    from tsnbench.plan.bounds.types import Bounds, FlowBounds, ProvenDelays
 
 
-def proof_has_all(streams: Iterable[Stream]) -> bool:
-    """Whether the proof of the schedule alone has the bounds of these streams.
-
-    The Plan has no clocks, faults, filters and redundancy.
-    """
-    return all(map(_is_exact, streams))
-
-
-def _is_exact(stream: Stream) -> bool:
-    return (
-        "scheduled" in stream
-        and not stream["scheduled"].get("margin_ps")
-        and "answers" not in stream
-        and not stream.get("requirements", {}).get("survives")
-    )
-
-
-def bounds_beside(plan: Known, earlier: Known, known: Bounds, ports: AbstractSet[int]) -> Bounds | None:
+def bounds_beside(
+    plan: Known, known: Bounds, ports: AbstractSet[int], left: Collection[str], memory: BoundsMemory
+) -> Bounds | None:
     """The bounds of a Plan's flows, as ``bounds_of_read`` gives them without ``hops``.
 
     Args:
-        plan: one with streams that :func:`proof_has_all` accepts. earlier: one that differs from it only at
-            ``ports`` and in streams that pass one of them. known: its bounds, which stay as they are.
-            ports: numbers.
+        plan: one without clocks, faults, filters and redundancy. known: the bounds of an earlier Plan, with
+            the same tick of stamps, that differs from it only at ``ports`` and in streams that pass one of
+            them; they stay as they are. ports: numbers.
+        left: scenario streams of the earlier Plan that left, or were replaced. All others have their order,
+            and those that joined follow them.
+        memory: what is known from the analysis of earlier Plans.
 
     Returns:
-        None if the stamps of all streams have another tick than before.
+        None if only the analysis of everything can tell, because streams answer others.
     """
     document, tick = plan.document, release_tick(plan.document)
-    if tick != release_tick(earlier.document):
+    text = plan.read.bounds_beside(ports, memory)
+    if text is None:
         return None
-    made = json.loads(plan.read.proven_at(ports))
-    found = cast("Bounds", {"format": known["format"], "plan": None, "flows": made.pop("flows"), "ports": []})
+    made = json.loads(text)
+    flows: list[FlowBounds] = [*made["flows"], *made["analysed"]]
+    found = cast("Bounds", {**known, "plan": None, "flows": flows, "ports": made["ports"]})
     lowered(found, cast("ProvenDelays", made), document)
-    for flow in found["flows"]:
+    if made["analysed"]:
+        with_windows(found, plan)
+    for flow in flows:
         finish(flow, tick)
-    flows = {(flow["stream"], flow["listener"]): flow for flow in known["flows"]}
-    flows.update(((flow["stream"], flow["listener"]), flow) for flow in found["flows"])
-    nodes = document["nodes"]
+    own = {(flow["stream"], flow["listener"]): flow for flow in flows}
+    changed = {flow["stream"] for flow in flows}
+    stay = [flow for flow in known["flows"] if flow["group"] not in left]
     found["flows"] = [
-        flows[stream["name"], nodes[listener["node"]]["name"]]
+        own.pop((flow["stream"], flow["listener"])) if flow["stream"] in changed else flow for flow in stay
+    ]
+    nodes = document["nodes"]
+    groups = {flow["group"] for flow in own.values()}
+    found["flows"] += [
+        own[stream["name"], nodes[listener["node"]]["name"]]
         for stream in document["streams"]
+        if stream["group"] in groups
         for listener in stream["listeners"]
     ]
     return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from math import lcm
 from typing import TYPE_CHECKING, Literal
@@ -23,7 +22,7 @@ from tsnbench.scenario import model
 from tsnbench.scenario.units import DURATION, RATE
 
 if TYPE_CHECKING:
-    from tsnbench.planning.scheduling.problem import Found, Problem, Reason
+    from tsnbench.planning.scheduling.problem import Found, Problem, Reason, Stream, TreeEntry
 
 TRIES = 40
 """Most tries for one scenario."""
@@ -100,8 +99,8 @@ class Hints:
     def works_without(self, numbers: Sequence[int]) -> bool:
         """Whether all other streams have a schedule: tried, however many they are."""
         rest = [number for number in range(len(self.flows)) if number not in set(numbers)]
-        part = {**self.problem, "streams": [self.problem["streams"][number] for number in rest]}
-        return _planned(json.dumps(part))
+        part: Problem = {**self.problem, "streams": [self.problem["streams"][number] for number in rest]}
+        return _planned(_text(part))
 
     def _works(self, change: Change, numbers: Sequence[int]) -> bool:
         if self.left <= 0 or len(numbers) > LARGEST:
@@ -109,7 +108,7 @@ class Hints:
         changed = _copied(self.problem)
         change.make(changed)
         changed["streams"] = [changed["streams"][number] for number in numbers]
-        text = json.dumps(changed)
+        text = _text(changed)
         if text not in self.known:
             self.left -= 1
             self.known[text] = _planned(text)
@@ -169,7 +168,7 @@ class Hints:
         if self.left <= 0 or len(problem["streams"]) > LARGEST:
             return None
         self.left -= 1
-        return _schedule(json.dumps(problem))
+        return _schedule(_text(problem))
 
     def _releases(self, groups: Sequence[str]) -> Iterator[Change]:
         """Releases that are left to the planner."""
@@ -326,8 +325,46 @@ def streams_of(reason: Reason) -> list[int]:
 
 def _copied(problem: Problem) -> Problem:
     """A copy for changes of the values of streams and links; what these hold is shared."""
-    streams, links = map(copy, problem["streams"]), map(copy, problem["links"])
-    return {**problem, "streams": [*streams], "links": [*links]}
+    streams, links = problem["streams"], problem["links"]
+    return {**problem, "streams": [own.copy() for own in streams], "links": [own.copy() for own in links]}
+
+
+def _text(problem: Problem) -> str:
+    """A problem as JSON, without the links and nodes that no stream passes: most of a large network."""
+    trees = [stream.get("tree") for stream in problem["streams"]]
+    if any(tree is None for tree in trees):
+        return _native.compact(problem)
+    passed = {_link(entry) for tree in trees if tree for entry in tree}
+    place = {number: place for place, number in enumerate(sorted(passed))}
+    links = [problem["links"][number] for number in place]
+    ends = {end for link in links for end in (link["from"], link["to"])}
+    for stream in problem["streams"]:
+        ends.update((stream["talker"], *stream["listeners"]))
+    node = {number: place for place, number in enumerate(sorted(ends))}
+    streams: list[Stream] = [
+        {
+            **stream,
+            "talker": node[stream["talker"]],
+            "listeners": [node[listener] for listener in stream["listeners"]],
+            "tree": [_renumbered(entry, place) for entry in tree or ()],  # type: ignore[typeddict-item]
+        }
+        for stream, tree in zip(problem["streams"], trees, strict=True)
+    ]
+    part: Problem = {
+        **problem,
+        "nodes": [problem["nodes"][number] for number in node],
+        "links": [{**link, "from": node[link["from"]], "to": node[link["to"]]} for link in links],
+        "streams": streams,
+    }
+    return _native.compact(part)
+
+
+def _link(entry: TreeEntry | int) -> int:
+    return entry if isinstance(entry, int) else entry["link"]
+
+
+def _renumbered(entry: TreeEntry | int, place: Mapping[int, int]) -> TreeEntry | int:
+    return place[entry] if isinstance(entry, int) else {**entry, "link": place[entry["link"]]}
 
 
 def _planned(text: str) -> bool:

@@ -6,9 +6,10 @@ where they reach b. IEEE 802.3-2022, 90.7.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.planning.draft import Draft, Port, Tap
+from tsnbench.planning.draft import Draft, Flow, Port, Tap
 from tsnbench.planning.select import select
 from tsnbench.scenario import model
 from tsnbench.scenario.model.hosts import STAGES
@@ -20,10 +21,42 @@ if TYPE_CHECKING:
 def place_taps(draft: Draft) -> None:
     """Fills ``taps``; a tap that is requested twice occurs once."""
     taps = draft.scenario.taps
+    wanted = _at_ends(draft, draft.flows)
+    for place, text in enumerate(taps.ports):
+        for port in select(draft, text, f"taps.ports[{place}]"):
+            wanted.add(_tap(port, "tx", taps))
+            wanted.add(_tap(port, "rx", taps))
+            _host_taps(draft, port, taps, ("qdisc", "driver", "kernel-rx"), wanted)
+    if taps.stages and not any(tap.stage in taps.stages for tap in wanted):
+        hint = "give nodes software: hosts: {default: low-latency}"
+        draft.problem("taps.stages", "stages of hosts with software", "no host has them", hint)
+    draft.taps = sorted(wanted, key=lambda tap: _order(draft, tap))
+
+
+def place_taps_beside(
+    draft: Draft, earlier: Sequence[Tap], left: Sequence[Flow], near: Sequence[Flow], joined: Sequence[Flow]
+) -> None:
+    """Fills ``taps`` as :func:`place_taps` does, where flows left an earlier draft, and others joined.
+
+    Args:
+        draft: its scenario requests no stages of hosts. earlier: the taps of the earlier draft.
+            left, joined: the flows. near: at least all flows that begin or end where one of ``left`` did.
+    """
+    wanted = {*earlier} - _at_ends(draft, left) | _at_ends(draft, [*near, *joined])
+    named = Draft(draft.scenario, draft.nodes, draft.ports)
+    place_taps(named)
+    wanted.update(named.taps)
+    same = len(wanted) == len(earlier) and wanted.issuperset(earlier)
+    draft.taps = [*earlier] if same else sorted(wanted, key=lambda tap: _order(draft, tap))
+
+
+def _at_ends(draft: Draft, flows: Sequence[Flow]) -> set[Tap]:
+    """The taps where these flows begin and end."""
+    taps = draft.scenario.taps
     wanted: set[Tap] = set()
     begun: set[tuple[int, bool]] = set()
     ended: set[int] = set()
-    for flow in draft.flows:
+    for flow in flows:
         released = flow.stream.requires.release_delay is not None
         if len(flow.ends) == 1 and not flow.redundancy:
             # Thousands of streams begin and end at the same few ports.
@@ -47,15 +80,7 @@ def place_taps(draft: Draft) -> None:
             _host_taps(draft, draft.ports[number], taps, _SENDING, wanted)
         for number in sorted(last):
             _host_taps(draft, draft.ports[number], taps, _RECEIVING, wanted)
-    for place, text in enumerate(taps.ports):
-        for port in select(draft, text, f"taps.ports[{place}]"):
-            wanted.add(_tap(port, "tx", taps))
-            wanted.add(_tap(port, "rx", taps))
-            _host_taps(draft, port, taps, ("qdisc", "driver", "kernel-rx"), wanted)
-    if taps.stages and not any(tap.stage in taps.stages for tap in wanted):
-        hint = "give nodes software: hosts: {default: low-latency}"
-        draft.problem("taps.stages", "stages of hosts with software", "no host has them", hint)
-    draft.taps = sorted(wanted, key=lambda tap: _order(draft, tap))
+    return wanted
 
 
 _SENDING: tuple[Stage, ...] = ("interval-start", "wakeup", "send", "qdisc", "driver")

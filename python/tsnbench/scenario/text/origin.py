@@ -50,14 +50,18 @@ class Origin:
 def _step(node: Value, path: str) -> tuple[Place, Value, str] | None:
     """One key or index further: its place, its value, and the rest of the path."""
     if isinstance(node, Mapping):
+        fitting = (
+            (key, value, text)
+            for key, value in node.entries
+            for text in (key.text, _spelled(key.text))
+            if path.startswith(text) and (len(path) == len(text) or path[len(text)] in ".[:")
+        )
         # Keys may contain dots and spaces; the longest one that fits is used.
-        for key, value in sorted(node.entries, key=lambda entry: -len(entry[0].text)):
-            for text in (key.text, _spelled(key.text)):
-                after = path.removeprefix(text)
-                if path.startswith(text) and (not after or after[0] in ".[:"):
-                    # The keys of a table are in its header, so the place of the cell is more useful.
-                    place = value.place if is_in_table(key.place) else key.place
-                    return place, value, after.removeprefix(".")
+        if found := max(fitting, key=lambda one: len(one[0].text), default=None):
+            key, value, text = found
+            # The keys of a table are in its header, so the place of the cell is more useful.
+            place = value.place if is_in_table(key.place) else key.place
+            return place, value, path.removeprefix(text).removeprefix(".")
     if isinstance(node, Sequence) and path.startswith("["):
         number, _, after = path[1:].partition("]")
         if number.isdecimal() and int(number) < len(node.items):

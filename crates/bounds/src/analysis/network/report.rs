@@ -133,11 +133,17 @@ impl Network<'_> {
         delay.map(|delay| delay.saturating_add(self.on_link(port)))
     }
 
-    /// The bounds of all ports, and of the flows of all streams from one on.
-    pub(super) fn report(&self, first: &[usize], from: usize, mut along: Option<Common>) -> Bounds {
+    /// The bounds of all ports, and of the flows of the streams that are asked for.
+    pub(super) fn report(
+        &self,
+        first: &[usize],
+        asked: &dyn Fn(usize) -> bool,
+        mut along: Option<Common>,
+    ) -> Bounds {
         let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
         let mut flows = Vec::new();
-        for (stream, first) in self.plan.streams.iter().zip(first).skip(from) {
+        let streams = self.plan.streams.iter().zip(first).enumerate();
+        for (_, (stream, first)) in streams.filter(|(number, _)| asked(*number)) {
             let delivery = self.delivery(*first, stream, &ports, Causes { outages: true, queues: true });
             let required = &stream.requirements.survives;
             let but = |outages, queues| self.delivery(*first, stream, &ports, Causes { outages, queues });
