@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import threading
@@ -164,6 +165,57 @@ def test_bounds_with_a_memory_are_those_without(grid: Base) -> None:
     found = [read.bounds(False, memory), read.bounds(False, memory), read.bounds(False)]
     assert found == [_native.bounds(now.text, False)] * 3
     assert bounds_of(now.text, hops=False) == now.bounds
+
+
+def _disturb(draw: random.Random, document: Any) -> None:
+    """One change of a Plan that may break its schedule."""
+    streams = [stream for stream in document["streams"] if "scheduled" in stream]
+    stream = draw.choice(streams)
+    hop = draw.choice(stream["route"])
+    gates = document["ports"][hop["port"]].get("gates", {"entries": [{"open": 255, "interval_ns": 1}]})
+    match draw.randrange(7):
+        case 0:
+            starts = draw.choice(stream["scheduled"]["starts_ps"])
+            starts[0] = max(0, starts[0] + draw.choice((-1_000_000, -1, 1, 1_000_000)))
+        case 1:
+            stream["pattern"]["offset_ns"] = (
+                stream["pattern"]["offset_ns"] + draw.choice((0, 700))
+            ) % 250_000
+        case 2:
+            draw.choice(gates["entries"])["open"] ^= draw.choice((0, 8, 128))
+        case 3:
+            draw.choice(document["streams"])["pcp"] = draw.choice((3, 6, 7))
+        case 4:
+            stream["requirements"] = {"delay_ns": draw.choice((1_000, 10_000_000))}
+        case 5:
+            document["streams"].remove(stream)
+        case _:
+            draw.choice(document["taps"])["granularity_ns"] = 8
+
+
+def test_a_proof_beside_an_earlier_one_finds_what_the_whole_proof_finds(grid: Base) -> None:
+    """Nobody tells the proof what differs: it compares both Plans."""
+    draw = random.Random(3)
+    now = first(grid)
+    for number in range(12):
+        made = outcome(grid, now, drawn(draw, now, number, (7, 6, 3)))
+        now = made if isinstance(made, Network) else now
+    earlier, broken, held = _native.ReadPlan(now.text), 0, 0
+    assert earlier.violations() == []
+    for _ in range(CHANGES):
+        document = json.loads(now.text)
+        del document["hash"]
+        for _ in range(draw.choice((1, 1, 2))):
+            _disturb(draw, document)
+        text = json.dumps(document)
+        beside, whole = _native.ReadPlan(text), _native.ReadPlan(text)
+        beside.prove_beside(earlier)
+        assert sorted(beside.violations()) == sorted(whole.violations())
+        assert beside.proven_delays() == whole.proven_delays()
+        broken += bool(whole.violations())
+        held += not whole.violations()
+    assert broken > CHANGES / 5
+    assert held > CHANGES / 10
 
 
 def test_a_service_whose_plan_is_not_that_of_everything_admits_nothing_more(

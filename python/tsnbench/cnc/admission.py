@@ -129,7 +129,7 @@ def bounds_of(base: Base, made: Finished, now: Network | None, left: Collection[
     if now is not None and made.touched is not None:
         same_tick = release_tick(plan.document) == release_tick(now.plan.document)
         if same_tick and (found := bounds_beside(plan, now.bounds, made.touched, left, base.memory)):
-            return found
+            return {**found, "plan": made.hash}
     return bounds_of_read(plan, False, base.memory)
 
 

@@ -121,7 +121,7 @@ def beside(
     """
     earlier, draft = before.plan, before.draft
     streams = {name: scenario.streams[name] for name in joined}
-    part = Draft(scenario.model_copy(update={"streams": streams}), draft.nodes, draft.ports)
+    part = Draft(scenario.model_copy(update={"streams": streams}), draft.nodes, draft.ports, ways=draft.ways)
     for each in FLOW_PASSES:
         each(part)
         if part.problems:
@@ -142,7 +142,7 @@ def beside(
             return None
         for number in touched:
             ports[number] = again[number]
-    whole = Draft(scenario, draft.nodes, ports, [*kept, *part.flows])
+    whole = _beside(draft, scenario, ports, [*kept, *part.flows])
     ends = {hop.port for flow in gone for hop in flow.route}
     around = [draft.flows[place] for place in before.read.streams_at(ends)] if gone else []
     staying = [flow for flow in around if flow.group not in left]
@@ -181,7 +181,8 @@ def _scheduled(before: Before, part: Draft, near: Sequence[int]) -> list[Port] |
         **plan.document,
         "streams": [plan.document["streams"][place] for place in near],
     }
-    again = Draft(part.scenario, draft.nodes, ports, flows, earlier=document)
+    again = _beside(draft, part.scenario, ports, flows)
+    again.earlier = document
     schedule_flows(again)
     if again.problems:
         return None
@@ -190,6 +191,13 @@ def _scheduled(before: Before, part: Draft, near: Sequence[int]) -> list[Port] |
         for flow, was in zip(flows, earlier, strict=False)
     )
     return None if moved else ports
+
+
+def _beside(draft: Draft, scenario: model.Scenario, ports: list[Port], flows: list[Flow]) -> Draft:
+    """A draft of the same network."""
+    made = Draft(scenario, draft.nodes, ports, flows, ways=draft.ways)
+    made.problems_by_queues = draft.problems_by_queues
+    return made
 
 
 def without_gates(port: Port) -> Port:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tsnbench.plan import types as plan_types
+    from tsnbench.planning.scheduling.problem import Network
 
 
 @dataclass
@@ -140,6 +141,21 @@ class Hop(NamedTuple):
     parent: int | None
 
 
+class Ways(NamedTuple):
+    """The links of a network as paths use them."""
+
+    links: Mapping[tuple[int, int], Sequence[int]]
+    """(node, next node) to the ports between them, in order."""
+    neighbours: Sequence[list[int]]
+    """By node, the nodes behind its ports."""
+    forwards: Sequence[bool]
+    """By node, whether it forwards."""
+    single: bool
+    """Whether no two nodes have several links."""
+    trees: dict[int, Mapping[int, int]]
+    """By node, its shortest paths to all others, as far as somebody asked for them."""
+
+
 def plan_route(hops: Sequence[Hop]) -> list[plan_types.Route]:
     """Hops in the Plan's form."""
     return [{"port": port} if parent is None else {"port": port, "parent": parent} for port, parent in hops]
@@ -231,6 +247,10 @@ class Draft:
     """Parts of the scenario that are valid, but probably not intended."""
     earlier: plan_types.PlanDocument | None = None
     """The document of a Plan whose schedule is kept where possible."""
+    ways: Ways | None = None
+    """The links as paths use them; drafts of the same nodes and ports share them."""
+    problems_by_queues: dict[int, Network] = field(default_factory=dict)
+    """Nodes and links for the search of a schedule, by the number of queues; shared as ``ways`` are."""
 
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
         """Notes a problem; the same one of further flows or ports is noted once."""

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from tsnbench.planning.draft import Draft, Flow, Hop
+from tsnbench.planning.draft import Draft, Flow, Hop, Ways
 from tsnbench.planning.routing.redundancy import route_redundantly
 from tsnbench.planning.routing.survivable.planned import Known
 
@@ -22,15 +22,7 @@ Tree = Mapping[int, int]
 
 def route_flows(draft: Draft) -> None:
     """Fills ``route`` and ``ends`` of every flow."""
-    links: Links = defaultdict(list)
-    for port in draft.ports:
-        links[port.node, port.to].append(port.number)
-    neighbours: list[list[int]] = [[] for _ in draft.nodes]
-    for node, to in sorted(links):
-        neighbours[node].append(to)
-    forwards = [node.forwards for node in draft.nodes]
-    trees: dict[int, Tree] = {}
-    single = all(len(ports) == 1 for ports in links.values())
+    links, neighbours, forwards, single, trees = draft.ways = draft.ways or _ways(draft)
     grown: dict[tuple[int, ...], tuple[tuple[Hop, ...], tuple[int, ...]]] = {}
     behind: dict[tuple[int, int], tuple[Hop, ...]] = {}
     known: Known = {}
@@ -75,6 +67,17 @@ def route_flows(draft: Draft) -> None:
                 grown[ends] = flow.route, flow.ends
                 continue
         _grow(flow, tree, links, chosen)
+
+
+def _ways(draft: Draft) -> Ways:
+    links: Links = defaultdict(list)
+    for port in draft.ports:
+        links[port.node, port.to].append(port.number)
+    neighbours: list[list[int]] = [[] for _ in draft.nodes]
+    for node, to in sorted(links):
+        neighbours[node].append(to)
+    forwards = [node.forwards for node in draft.nodes]
+    return Ways(links, neighbours, forwards, all(len(ports) == 1 for ports in links.values()), {})
 
 
 def shortest_paths(forwards: Sequence[bool], neighbours: list[list[int]], talker: int) -> Tree:

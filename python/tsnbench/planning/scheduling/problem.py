@@ -64,11 +64,16 @@ class Stream(TypedDict):
     queue: NotRequired[int]
 
 
-class Problem(TypedDict):
-    """A network and its streams."""
+class Network(TypedDict):
+    """Nodes and links."""
 
     nodes: list[Node]
     links: list[Link]
+
+
+class Problem(Network):
+    """A network and its streams."""
+
     streams: list[Stream]
     granularity_ns: int
 

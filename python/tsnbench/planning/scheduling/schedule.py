@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Found,
         GateColumns,
         Limits,
+        Network,
         Placed,
         Problem,
         Reason,
@@ -50,7 +51,8 @@ def schedule_flows(draft: Draft) -> None:
     flows = [flow for flow in draft.flows if flow.stream.scheduled]
     if not flows:
         return
-    hindered = {port.number for port in draft.ports if _hinders(draft, port)}
+    passed = {hop.port for flow in flows for hop in flow.route}
+    hindered = {number for number in passed if _hinders(draft, draft.ports[number])}
     patterns: set[int] = set()
     for flow in flows:
         # Thousands of streams of one size have the same pattern, which is one object.
@@ -236,6 +238,17 @@ def _check(draft: Draft, flow: Flow, hindered: Set[int]) -> None:
 
 def _problem(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> Problem:
     """The problem in the form of ``crates/schedule``: every port is a link."""
+    known = draft.problems_by_queues
+    if len(queues) not in known:
+        known[len(queues)] = _network(draft, len(queues))
+    return {
+        **known[len(queues)],
+        "streams": _streams(draft, flows, queues),
+        "granularity_ns": draft.scenario.schedule.granularity,
+    }
+
+
+def _network(draft: Draft, queues: int) -> Network:
     own = draft.scenario.schedule
     return {
         "nodes": [
@@ -248,13 +261,11 @@ def _problem(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> Problem:
                 "rate_bps": port.rate_bps,
                 "propagation_ps": port.propagation_ps,
                 "margin_ps": own.margin * 1_000,
-                "queues": len(queues),
+                "queues": queues,
                 "limits": _limits(limited(draft, port, own)),
             }
             for port in draft.ports
         ],
-        "streams": _streams(draft, flows, queues),
-        "granularity_ns": own.granularity,
     }
 
 
