@@ -19,7 +19,6 @@
 //! window, in whatever order frames arrive.
 
 mod backlog;
-mod beside;
 mod clocks;
 mod cut;
 mod delays;
@@ -90,7 +89,7 @@ pub struct Proof {
     /// The queues, by port and class, that may be full.
     full: HashSet<(u32, u8)>,
     /// By stream.
-    walks: Vec<Arc<beside::Walked>>,
+    walks: Vec<Arc<walk::beside::Walked>>,
 }
 
 impl Proof {
@@ -107,7 +106,7 @@ impl Proof {
             }
         }
         let full = room::crowded(plan, &passages);
-        let walks = beside::by_stream(plan, passages, &report.delays);
+        let walks = walk::beside::by_stream(plan, passages, &report.delays);
         Self { report, stuck, full, walks }
     }
 }

@@ -1,5 +1,7 @@
 //! Follows a stream's frames along its route, hop by hop, from one release.
 
+pub(crate) mod beside;
+
 use crate::cut::frames;
 use crate::delays::Stamps;
 use crate::gates::Table;
