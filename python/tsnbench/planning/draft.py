@@ -144,11 +144,11 @@ class Hop(NamedTuple):
 class Ways(NamedTuple):
     """The links of a network as paths use them."""
 
-    links: Mapping[tuple[int, int], Sequence[int]]
+    links: dict[tuple[int, int], list[int]]
     """(node, next node) to the ports between them, in order."""
-    neighbours: Sequence[list[int]]
+    neighbours: list[list[int]]
     """By node, the nodes behind its ports."""
-    forwards: Sequence[bool]
+    forwards: list[bool]
     """By node, whether it forwards."""
     single: bool
     """Whether no two nodes have several links."""
