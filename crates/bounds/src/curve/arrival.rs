@@ -10,6 +10,8 @@ use crate::curve::{BIT, Curve, Data, LONGEST, Ps, Rate, Segment, ps};
 const MOST_AT_ONCE: Data = BIT << 60;
 /// Number of steps of staircases that are kept for one curve; beyond them token buckets are exact enough.
 const MOST_STEPS: i128 = 256;
+/// Periods of flows that are looked for one after the other.
+const FEW_PERIODS: usize = 8;
 
 /// The arrivals of one periodic flow at a queue.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -97,10 +99,23 @@ impl Sum {
 /// The long-run rate of some flows, rounded up once.
 pub(crate) fn rate(stairs: &[Stair]) -> Rate {
     let mut sum = Sum { whole: 0, above: 0, below: 1 };
+    // Flows have few periods: what is left is added for each of them first, which takes no division.
+    let mut left: Vec<(u64, u64)> = Vec::new();
     for stair in stairs {
         let (whole, above) = quotient(stair.unit, stair.period);
         sum.whole += whole;
-        if !sum.add(above, stair.period.unsigned_abs()) {
+        let period = stair.period.unsigned_abs();
+        match left.iter_mut().take(FEW_PERIODS).find(|(of, _)| *of == period) {
+            Some((_, all)) if *all >= period - above => {
+                *all -= period - above;
+                sum.whole += 1;
+            }
+            Some((_, all)) => *all += above,
+            None => left.push((period, above)),
+        }
+    }
+    for (period, above) in left {
+        if !sum.add(above, period) {
             sum.whole += 1;
         }
     }
@@ -217,6 +232,9 @@ mod tests {
             (&[(7, 2), (5, 3), (5, 6)], 6),
             (&[(7, 2), (7, 3)], 6),
             (&[(1, 2), (1, 4), (1, 8), (1, 8)], 1),
+            // Flows of one period make wholes, and so do more periods than are looked for.
+            (&[(2, 3), (2, 3), (1, 2), (2, 3)], 3),
+            (&[(1, 2), (1, 3), (1, 5), (1, 7), (1, 11), (1, 13), (1, 17), (1, 19), (22, 23), (1, 23)], 3),
         ] {
             assert_eq!(all(parts), sum, "{parts:?}");
         }
