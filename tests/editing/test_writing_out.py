@@ -30,6 +30,7 @@ SWEPT = {
     "ex-cs2",
     "ex-mq1",
     "ex-mq2",
+    "ex-mq2-unlimited",
     "ex-ts",
     "ex-ts-deadline",
     "ex-ts-strict",

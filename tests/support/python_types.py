@@ -12,7 +12,10 @@ def annotations(path: Path) -> dict[str, dict[str, str] | str]:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef):
             fields = [field for field in node.body if isinstance(field, ast.AnnAssign)]
-            found[node.name] = {ast.unparse(one.target): ast.unparse(one.annotation) for one in fields}
+            own = {ast.unparse(one.target): ast.unparse(one.annotation) for one in fields}
+            bases = [found.get(ast.unparse(base)) for base in node.bases]
+            inherited = [base for base in bases if isinstance(base, dict)]
+            found[node.name] = {key: text for keys in (*inherited, own) for key, text in keys.items()}
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             value, name = node.value, node.targets[0].id
             if isinstance(value, ast.Call):
