@@ -197,6 +197,7 @@ def test_commands_ask_the_service(empty: Served, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("TSNBENCH_CNC", "http://127.0.0.1:1")
     gone = tsnbench("cnc", "list")
     assert (gone.returncode, "no answer" in gone.stderr) == (3, True)
+    assert "hint: `tsnbench cnc serve SCENARIO` starts one" in gone.stderr
 
 
 def test_tokens_say_who_asks_and_what_they_may_do(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tsnbench.foreign import Json, shown
 
 PATIENCE_S = 60
 LARGEST_ANSWER = 1 << 28
+NO_SERVICE = "\nhint: `tsnbench cnc serve SCENARIO` starts one; --at names another one"
 
 
 class AnswerError(BackendError):
@@ -82,7 +83,10 @@ class Connection:
             finally:
                 line.close()
         except (TimeoutError, OSError, http.client.HTTPException) as error:
-            raise AnswerError(f"{address}: no answer: {shown(str(error) or type(error).__name__)}") from None
+            hint = NO_SERVICE if isinstance(error, ConnectionRefusedError) else ""
+            raise AnswerError(
+                f"{address}: no answer: {shown(str(error) or type(error).__name__)}{hint}"
+            ) from None
         try:
             found = json.loads(content)
         except (ValueError, RecursionError):
