@@ -466,6 +466,57 @@ mod tests {
         assert_eq!(of(&plan(false)), several);
     }
 
+    fn class<'a>(model: &'a Model<'a>, above: &'a [Higher]) -> Class<'a> {
+        Class {
+            model,
+            number: 0,
+            hops: Vec::new(),
+            smallest: 64,
+            largest: 500,
+            grain: 1,
+            lower: 0,
+            any: 1_980,
+            behind: Vec::new(),
+            above,
+            preemptable: false,
+            interrupted: false,
+            over_one_link: false,
+            horizon: US,
+        }
+    }
+
+    /// Each selected frame of 100 octets on the link makes room for one of 2,000 in the transmit buffer.
+    #[test]
+    fn a_selected_frame_lets_a_largest_one_leave_the_transmit_buffer() {
+        let port = port();
+        let model = model(&plan(false), &port);
+        let departures = class(&model, &[]).departures(&Curve::affine(1_000, 3), 80);
+        assert_eq!(departures, Curve::affine(20_000, 60));
+    }
+
+    /// A class above that sends nothing in the long run keeps nobody from sending; one without a limit does most.
+    #[test]
+    fn the_busiest_class_above_sends_something_in_the_long_run() {
+        let port = port();
+        let model = model(&plan(false), &port);
+        let higher = |class: u8, slope: Option<Rate>| Higher {
+            class,
+            smallest: 64,
+            largest: 64,
+            express: true,
+            arrivals: slope.map(|slope| Curve::affine(1_000, slope)),
+            until_free: Some(0),
+            unbounded: None,
+            in_turns: None,
+            shaper: None,
+            openings: Openings::Always,
+        };
+        let busiest = |above: &[Higher]| class(&model, above).busiest_above().map(|higher| higher.class);
+        assert_eq!(busiest(&[higher(1, Some(0))]), None);
+        assert_eq!(busiest(&[higher(1, Some(2)), higher(2, Some(7)), higher(3, Some(5))]), Some(2));
+        assert_eq!(busiest(&[higher(1, Some(2)), higher(2, None)]), Some(2));
+    }
+
     #[test]
     fn a_rate_of_whole_picoseconds_is_its_own() {
         for rate_bps in
