@@ -63,7 +63,7 @@ quick: $(VENV)/.built
 	@TSNBENCH_TESTS=quick .ci/lanes 'rust: $(CARGO_TEST) --lib ; python: $(PARALLEL)'
 
 test: $(VENV)/.built packages
-	@.ci/lanes 'rust: $(CARGO_TEST)' 'python: $(PARALLEL)' 'kernels: $(KERNELS)'
+	@.ci/lanes 'rust: $(CARGO_TEST) ; python: $(PARALLEL)' 'kernels: $(KERNELS)'
 
 nightly: $(VENV)/.built packages
 	@TSNBENCH_TESTS=nightly PROPTEST_CASES=5000 .ci/lanes \
