@@ -184,6 +184,25 @@ fn an_answer_waits_for_the_program_that_receives_the_request() {
     assert_eq!(asked(31_270), Some(47 * US + LINK));
 }
 
+/// Alone on its processor, or with one of its own, a talker waits for nobody.
+#[test]
+fn talkers_that_share_a_processor_wait_for_each_other() {
+    let told = |streams: &[&str], processor: Option<u32>| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 5_000);
+        for name in streams {
+            net.stream(name, &path, 6, periodic(200_000, 0), frame(64));
+        }
+        install(&mut net.plan, path[0], software());
+        net.plan.nodes[path[0] as usize].host.as_mut().unwrap().processor = processor;
+        let found = first(&net.plan);
+        (found.release_upper_ps.is_some(), found.release_reason)
+    };
+    assert_eq!(told(&["lone", "other"], None), (true, None));
+    assert_eq!(told(&["lone"], Some(0)), (true, None));
+    assert_eq!(told(&["lone", "other"], Some(0)), (false, Some(Reason::Busy { stream: "lone".into() })));
+}
+
 #[test]
 fn reasons_name_what_has_no_bound_in_software() {
     let at = |why: Reason| Some(Reason::At { port: "n0 -> n1".into(), why: Box::new(why) });

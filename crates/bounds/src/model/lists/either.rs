@@ -166,6 +166,15 @@ mod tests {
         assert_eq!(either(&found[1]), begin);
         // Own: 1 from 50 to 60 us, then 3; the other one: 0 from 56 to 64 us, then 2. It closes every gate.
         assert_eq!(either(&found[3]), [(2_001, 0, 1), (4_000, 0, 3), (4_001, 2, 3), (1, 0, 3)]);
+        assert!(
+            found.iter().skip(1).step_by(2).all(|span| (span.base, span.cycle) == (span.from, span.length()))
+        );
+        // No gate of the list that is replaced ever closes: no moment is added in which gates are closed.
+        let open = vec![span(&list(&[(255, 10_000)]))];
+        let other = Wrong { from_ns: 30_000, until_ns: 62_000, gates: Some(&wrong) };
+        let found = replaced(open, &other, &Gates::default(), Some(&clock)).unwrap();
+        assert_eq!((found[1].from, found[1].to), (25_999, 36_001));
+        assert_eq!(either(&found[1]), [(6_001, 0, 255), (4_001, 2, 255)]);
         // Both changes may be at any time of 10 us and a part.
         let short = of(30_000, 31_000);
         let times: Vec<_> = short.iter().map(|span| (span.from, span.to)).collect();

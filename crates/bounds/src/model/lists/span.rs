@@ -134,3 +134,18 @@ impl Span {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list that closes no gate, and sets the slopes of classes 2 and 5, one of them twice.
+    #[test]
+    fn a_class_whose_slope_a_list_sets_is_not_open_as_without_it() {
+        let entries = vec![GateEntry { open: u8::MAX, interval_ns: 1, mac: None }];
+        let slopes = [2, 5, 2].map(|class| IdleSlope { class, bps: 1 }).to_vec();
+        let span =
+            Span { from: 0, to: 1, without: 0, base: 0, cycle: 1, entries, possible: Vec::new(), slopes };
+        assert_eq!((span.always(), span.open()), (u8::MAX, 0b1101_1011));
+    }
+}
