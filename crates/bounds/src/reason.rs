@@ -96,6 +96,13 @@ pub enum Reason {
         /// The stream.
         stream: String,
     },
+    /// The program of a stream waits for that of another one, on the same processor.
+    Processor {
+        /// The stream.
+        stream: String,
+        /// The other one.
+        other: String,
+    },
     /// Loss: a queueing discipline drops frames that come too late.
     TooLate,
     /// A frame may be lost: faults of the Plan drop frames.
@@ -254,12 +261,12 @@ impl fmt::Display for Reason {
                 "its queueing discipline (taprio or cbs) works in software, which has no bound here",
             ),
             Self::Busy { stream } => {
-                write!(
-                    f,
-                    "the program of {stream} may need longer for its frames than there is between them, or \
-                     waits for other talkers of its processor"
-                )
+                write!(f, "the program of {stream} may need longer for its frames than there is between them")
             }
+            Self::Processor { stream, other } => write!(
+                f,
+                "the program of {stream} waits for that of {other}, which runs on the same processor"
+            ),
             Self::TooLate => f.write_str("its queueing discipline (etf) drops frames that come too late"),
             Self::Clocks { what } => write!(f, "{what} on a clock of its own has no bound here"),
             Self::Unpromised => f.write_str(

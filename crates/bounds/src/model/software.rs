@@ -58,11 +58,11 @@ fn talker<'a>(plan: &'a Plan, stream: &Stream) -> Option<&'a Host> {
     plan.nodes[stream.talker as usize].host.as_deref().filter(|_| passes)
 }
 
-/// Whether frames of other talkers may delay a stream's thread.
-fn shares_a_processor(plan: &Plan, stream: &Stream, host: &Host) -> bool {
+/// The first other stream whose thread runs on the same processor, so that its frames may delay a stream's thread.
+fn beside<'a>(plan: &'a Plan, stream: &Stream, host: &Host) -> Option<&'a Stream> {
+    let shares = |other: &&Stream| talker(plan, other).is_some_and(|own| own.processor == host.processor);
     let mut others = plan.streams.iter().filter(|other| other.name != stream.name);
-    host.processor.is_some()
-        && others.any(|other| talker(plan, other).is_some_and(|other| other.processor == host.processor))
+    host.processor.and_then(|_| others.find(shares))
 }
 
 /// From the timer of a stream's program until its frames are in the queue of the hardware at the first hop, which is
@@ -72,8 +72,8 @@ fn shares_a_processor(plan: &Plan, stream: &Stream, host: &Host) -> bool {
 /// Why there is no such bound.
 pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Span, Reason> {
     let Some(host) = talker(plan, stream) else { return Ok(Span::default()) };
-    if shares_a_processor(plan, stream, host) {
-        return Err(Reason::Busy { stream: stream.name.clone() });
+    if let Some(other) = beside(plan, stream, host) {
+        return Err(Reason::Processor { stream: stream.name.clone(), other: other.name.clone() });
     }
     let port = &plan.ports[hop.port];
     let strict = match child(port, hop.class) {

@@ -200,7 +200,8 @@ fn talkers_that_share_a_processor_wait_for_each_other() {
     };
     assert_eq!(told(&["lone", "other"], None), (true, None));
     assert_eq!(told(&["lone"], Some(0)), (true, None));
-    assert_eq!(told(&["lone", "other"], Some(0)), (false, Some(Reason::Busy { stream: "lone".into() })));
+    let waits = Reason::Processor { stream: "lone".into(), other: "other".into() };
+    assert_eq!(told(&["lone", "other"], Some(0)), (false, Some(waits)));
 }
 
 #[test]

@@ -309,7 +309,10 @@ impl Network<'_> {
                 other => other.err(),
             })
         };
-        let busy = || sent.is_none().then(|| Reason::Busy { stream: stream.name.clone() });
+        let busy = || {
+            let why = roots().find_map(|hop| hop.software.clone().err());
+            sent.is_none().then(|| why.unwrap_or_else(|| Reason::Busy { stream: stream.name.clone() }))
+        };
         let largest = self.hops[path[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
         let dropped = path.iter().any(|hop| self.in_classes(*hop).all(|own| self.hops[own].sizes.is_none()));
         let cut = !is_express(self.models[first].port.preemption.as_ref(), self.hops[path[0]].class);
