@@ -108,35 +108,28 @@ def read(said: str) -> tuple[Trial, ...]:
 
 
 def script() -> str:
-    """The script for a shell in a scratch namespace."""
+    """The script for a shell in a scratch namespace, with few programs: emulated ones start slowly."""
     lines = [
-        'try() { room=$1; name=$2; shift 2; words=$(eval "$*" 2>&1); code=$?',
-        ' printf "%s\\t%s\\t%s\\t%s\\n" $room $name $code "$(echo $words | tr "\\t" " ")"; }',
+        "set -f",
+        'try() { room=$1; name=$2; shift 2; words=$(eval "exec $*" 2>&1); code=$?; set -- $words',
+        ' printf "%s\\t%s\\t%s\\t%s\\n" $room $name $code "$*"; return $code; }',
         'try link veth "ip link add ta numtxqueues 8 numrxqueues 8 type veth peer name tb'
         ' numtxqueues 8 numrxqueues 8"',
         "ip link set ta up; ip link set tb up",
     ]
-    for name, words in LINKS.items():
-        lines += [f'try link {name} "ip {words}"', "ip link del tt0 2>/dev/null"]
+    lines += [f'try link {name} "ip {words}" && ip link del tt0' for name, words in LINKS.items()]
     for name, words in QDISCS.items():
-        lines += [
-            f'try qdisc {name} "tc qdisc add dev ta {words}"',
-            f"tc qdisc del dev ta {'clsact' if name == 'clsact' else 'root'} 2>/dev/null",
-        ]
+        place = "clsact" if name == "clsact" else "root"
+        lines.append(f'try qdisc {name} "tc qdisc add dev ta {words}" && tc qdisc del dev ta {place}')
+    add = "tc filter add dev ta ingress"
     lines.append("tc qdisc add dev ta clsact")
-    filters = [("filter", name, words) for name, words in FILTERS.items()]
-    # An action needs an existing filter.
-    filters += [
-        ("action", name, f"{FILTERS[base]} {words}")
+    lines += [f'try filter {name} "{add} {words}"' for name, words in FILTERS.items()]
+    # An action needs a filter that this kernel has.
+    lines += [
+        " || ".join(f'try action {name} "{add} {FILTERS[base]} {words}"' for base in ("u32", "matchall"))
         for name, words in ACTIONS.items()
-        for base in ("u32", "matchall")
     ]
-    for room, name, words in filters:
-        lines += [
-            f'try {room} {name} "tc filter add dev ta ingress {words}"',
-            "tc filter del dev ta ingress 2>/dev/null",
-        ]
-    lines.append('try bridge vlan_filtering "ip link add tt0 type bridge vlan_filtering 1"')
+    lines += ['try bridge vlan_filtering "ip link add tt0 type bridge vlan_filtering 1"', "exit 0"]
     return "\n".join(lines) + "\n"
 
 
