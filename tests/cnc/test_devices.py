@@ -14,10 +14,13 @@ import pytest
 pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
 
 from cnc.cell import BOUNDED, GREEDY, SCHEDULED, base_of, serving
+from support.gate_state import GateState
 from support.netconf_server import PASSWORD, USER, NetconfServer, missing
+from tsnbench.cnc.admission import Rules
 from tsnbench.cnc.changes import Change, Decision
 from tsnbench.cnc.devices import NetconfDevices
 from tsnbench.cnc.network import Base
+from tsnbench.cnc.policy import Moves
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
 from tsnbench.deploy import Access, Target
@@ -40,13 +43,16 @@ def devices_of(two: Two, folder: Path) -> NetconfDevices:
     known = folder / "known_hosts"
     known.write_text("".join(one.known_hosts.read_text() for one in two))
     where = [Target(f"sw{n + 1}", "127.0.0.1", one.port) for n, one in enumerate(two)]
-    return NetconfDevices(where, Access(USER, PASSWORD, known_hosts=known, timeout_s=20), folder)
+    access = Access(USER, PASSWORD, known_hosts=known, timeout_s=20)
+    return NetconfDevices(where, access, folder)
 
 
 @contextmanager
-def service_of(base: Base, two: Two, folder: Path) -> Iterator[tuple[Service, NetconfDevices]]:
+def service_of(
+    base: Base, two: Two, folder: Path, rules: Rules | None = None
+) -> Iterator[tuple[Service, NetconfDevices]]:
     devices = devices_of(two, folder)
-    made = Service(base, Store(folder / "store", base.digest), devices)
+    made = Service(base, Store(folder / "store", base.digest), devices, rules)
     yield made, devices
     made.close()
 
@@ -73,6 +79,7 @@ def test_after_each_change_the_devices_have_the_plan(two: Two, tmp_path: Path) -
         told = asked(service, Change("a", {"y": BOUNDED}, ("x",)))
         assert told.accepted
         assert re.fullmatch(r"\d+ changes on 2 devices", told.notes[0])
+        assert any("does not tell when its lists change" in note for note in told.notes)
         assert on_devices(devices, service) == []
         assert list(tmp_path.glob("deploy*.json")) == []
 
@@ -136,7 +143,7 @@ def test_killed_between_store_and_devices_the_devices_say_which_plan_it_is(
 ) -> None:
     base = base_of(tmp_path)
 
-    def killed(*_: Any) -> None:
+    def killed(*_: Any, **__: Any) -> None:
         raise Killed
 
     with service_of(base, two, tmp_path) as (service, devices):
@@ -172,3 +179,37 @@ def test_the_command_tells_differences_and_overwrites_nothing_by_itself(
         status, told, _ = served.ask("PUT", "/api/streams/y", BOUNDED)
         assert (status, told["decision"]["outcome"]) == (502, "devices")
         assert served.ask("GET", "/api/streams/y")[0] == 404
+
+
+def test_talkers_are_told_from_when_on_all_devices_have_the_lists(two: Two, tmp_path: Path) -> None:
+    one, other = GateState(), GateState()
+    base = base_of(tmp_path)
+    with service_of(base, two, tmp_path, Rules(moves=Moves.IF_SILENT)) as (service, devices):
+        two[0].rules, two[1].rules = one, other
+        devices.put(service.network.plan.document)
+        told = asked(service, Change("a", {"x": SCHEDULED}))
+        assert told.accepted
+        assert told.in_force_ns == service.in_force_ns
+        assert told.in_force_ns is not None
+        # The next change is made when the lists of this one are in force, and a device that is late gets
+        # another instant.
+        other.late = True
+        again = asked(service, Change("a", {"y": {**SCHEDULED, "payload": "100 B"}}))
+        assert again.accepted
+        assert again.in_force_ns is not None
+        assert again.in_force_ns > told.in_force_ns
+        assert not other.late
+        assert on_devices(devices, service) == []
+        # Streams that move need devices that say when they change.
+        assert asked(service, Change("a", {}, ("x",))).accepted
+        two[1].rules = None
+        place = service.network.flows("y")
+        refused = asked(service, Change("a", tidy=("y",)))
+        assert refused.outcome == "devices"
+        assert "does not tell when its list changes (config-change-time)" in refused.reasons[0]["found"]
+        assert service.network.flows("y") == place
+        two[1].rules = other
+        moved = asked(service, Change("a", tidy=("y",)))
+        assert moved.accepted
+        assert service.network.flows("y") != place
+        assert on_devices(devices, service) == []

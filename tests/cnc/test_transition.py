@@ -17,6 +17,7 @@ from tsnbench.cnc.network import Base, Network
 from tsnbench.runs import Run
 
 MS = 1_000_000
+SCHEDULED = ("loop1", "loop2", "loop3")
 PLANT = """\
 name: plant
 duration: 70 ms
@@ -69,6 +70,16 @@ def delays(run: Run) -> dict[str, list[int | None]]:
     }
 
 
+def _lists(port: Any) -> Any:
+    return port.get("gates", {}).get("changes", ())
+
+
+def by_name(networks: list[tuple[int, Network]], name: str) -> Any:
+    """A stream that was there at any time."""
+    flows = (one for _, network in networks for one in network.plan.document["streams"])
+    return next(one for one in flows if one["name"] == name)
+
+
 def test_delays_of_streams_in_place_stay_while_others_join_and_leave(tmp_path: Path) -> None:
     base = base_of(tmp_path, PLANT)
     networks = changed(base)
@@ -81,8 +92,17 @@ def test_delays_of_streams_in_place_stay_while_others_join_and_leave(tmp_path: P
     run = plan.run(on=Simulation(), into=tmp_path / "changing")
     alone = run_of(networks[:1], 70 * MS, 0).run(on=Simulation(), into=tmp_path / "alone")
     with_others, without = delays(run), delays(alone)
-    for stream in ("loop1", "loop2", "loop3"):
+    for stream in SCHEDULED:
         assert with_others[stream] == without[stream]
+    # Each device changes when it likes, early or late: only talkers that join have to wait for all.
+    drawn = random.Random(5)
+    apart = run_of(networks, 70 * MS, 3 * MS, lambda *_: drawn.randrange(-2 * MS, 2 * MS))
+    assert len({change["at_ns"] for port in apart.document["ports"] for change in _lists(port)}) > 10
+    found = delays(apart.run(on=Simulation(), into=tmp_path / "apart"))
+    for stream, own in found.items():
+        assert None not in own, f"{stream} lost a frame"
+        if stream in SCHEDULED or "scheduled" in by_name(networks, stream):
+            assert own == with_others[stream], stream
     # Of bounded streams each frame keeps the bound that was promised at any time.
     bounds: dict[str, int] = {}
     for _, network in networks:

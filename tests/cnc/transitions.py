@@ -8,7 +8,7 @@ start of their cycle after the change (IEEE 802.1Q-2022, 8.6.9.3).
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,13 +17,19 @@ from tsnbench.plan.document import Plan
 from tsnbench.plan.streams import release_ns
 
 
-def run_of(networks: Sequence[tuple[int, Network]], duration_ns: int, pause_ns: int) -> Plan:
+def run_of(
+    networks: Sequence[tuple[int, Network]],
+    duration_ns: int,
+    pause_ns: int,
+    later: Callable[[int, int], int] = lambda *_: 0,
+) -> Plan:
     """The Plan of a run.
 
     Args:
         networks: from when on each of them is in force, in ns; the first one from 0 on.
         duration_ns: of the run. pause_ns: how long before a change a leaving talker has stopped, and how long
-            after it a joining one starts.
+            after it a joining one starts. later: by how many ns a node changes later than that, by the number
+            of the node and the time of the change.
     """
     document: Any = copy.deepcopy(networks[0][1].plan.document)
     document["duration_ns"] = duration_ns
@@ -41,7 +47,8 @@ def run_of(networks: Sequence[tuple[int, Network]], duration_ns: int, pause_ns: 
     taps = {tap["name"]: tap for _, network in networks for tap in network.plan.document["taps"]}
     document["taps"] = list(taps.values())
     for number, port in enumerate(document["ports"]):
-        _gates(port, [(at, network.plan.document["ports"][number]) for at, network in networks])
+        lists = [(at, network.plan.document["ports"][number]) for at, network in networks]
+        _gates(port, [(at and at + later(port["node"], at), own) for at, own in lists])
     return Plan(document)
 
 

@@ -148,6 +148,9 @@ class Decision:
     """The time of each part of the decision."""
     notes: Sequence[str] = ()
     """Of the devices."""
+    in_force_ns: int | None = None
+    """From this instant on (TAI), all devices have the Plan's gate control lists: talkers begin after it.
+    None: the service has no devices, or these have no lists."""
 
     @property
     def accepted(self) -> bool:
@@ -171,4 +174,5 @@ class Decision:
             "streams": list(self.streams),
             "parts_ms": dict(self.parts_ms),
             "notes": list(self.notes),
+            "in_force_ns": self.in_force_ns,
         }

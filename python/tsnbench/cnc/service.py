@@ -48,8 +48,13 @@ class BusyError(BackendError):
 class Devices(Protocol):
     """Where a Plan goes."""
 
-    def put(self, document: PlanDocument) -> Sequence[str]:
+    lists_from_ns: int | None
+    """From this instant on (TAI), the gate control lists of all devices are those of the Plan."""
+
+    def put(self, document: PlanDocument, *, together: bool = False) -> Sequence[str]:
         """Gives every device its part of a Plan; returns notes.
+
+        ``together``: streams move, so all devices have to change at one instant.
 
         Raises:
             BackendError: all devices have their earlier configuration, or the text says which have not.
@@ -112,7 +117,8 @@ class Service:
             return
         decision, after = pending
         if self.devices is not None and not self.devices.differences(after.plan.document):
-            self._told(replace(decision, notes=["the service ended meanwhile; all devices had it"]), after)
+            notes, at = ["the service ended meanwhile; all devices had it"], self.devices.lists_from_ns
+            self._told(replace(decision, notes=notes, in_force_ns=at), after)
             return
         if self.devices is not None:
             self.devices.put(self.network.plan.document)
@@ -259,9 +265,9 @@ class Service:
         decision = replace(decision, plan=after.hash, streams=facts, parts_ms=parts.ms)
         if after is now:
             # All of it is there already: an answer was lost, and the client asked again.
-            return self._told(decision, None)
+            return self._told(replace(decision, in_force_ns=self.in_force_ns), None)
         try:
-            notes = self._deployed(decision, after)
+            notes = self._deployed(decision, after, bool(change.tidy))
         except FullStoreError:
             raise
         except (BackendError, InputError) as error:
@@ -271,16 +277,21 @@ class Service:
             )
             return self._told(outcome, None)
         parts.done("deploy")
-        return self._told(replace(decision, notes=notes), after)
+        return self._told(replace(decision, notes=notes, in_force_ns=self.in_force_ns), after)
 
-    def _deployed(self, decision: Decision, after: Network) -> Sequence[str]:
+    @property
+    def in_force_ns(self) -> int | None:
+        """From this instant on (TAI) all devices have the lists of the network; None without devices."""
+        return None if self.devices is None else self.devices.lists_from_ns
+
+    def _deployed(self, decision: Decision, after: Network, together: bool) -> Sequence[str]:
         """Gives the Plan to the devices; the store has it before, so that no end of the process is a third
-        state."""
+        state. ``together``: as for :meth:`Devices.put`."""
         if self.devices is None:
             return ()
         if self.store is not None:
             self.store.intend(decision.logged(), after)
-        return self.devices.put(after.plan.document)
+        return self.devices.put(after.plan.document, together=together)
 
     def _told(self, decision: Decision, after: Network | None) -> Decision:
         """Keeps a decision, puts the network after it into force, and tells everybody.

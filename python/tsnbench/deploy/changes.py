@@ -34,6 +34,8 @@ PARENTS = {"bridge-port", "component", "config"}
 """Tables that are removed if the Plan has none."""
 ACTIONS = {"config-change"}
 """Leaves that make a device act: their later values depend on the device."""
+BASE_TIME, CYCLE_TIME = "admin-base-time", "admin-cycle-time"
+"""Of a list of gates. Base times that differ by whole cycles are those of one schedule."""
 LIMITS = {"supported-list-max", "supported-cycle-max", "supported-interval-max"}
 """Capabilities of a device. They are raised where the Plan needs more, and never lowered."""
 
@@ -205,6 +207,8 @@ def _equal(meant: Node, told: Node | None, full: Node | None, explicit: bool) ->
             continue
         step = one.step
         below, filled = told.find(step) if told else None, full.find(step) if full else None
+        if one.name == BASE_TIME and _same_phase(meant, one, filled or below):
+            continue
         if not _equal(one, below, filled, explicit):
             return False
     if told is None:
@@ -215,3 +219,23 @@ def _equal(meant: Node, told: Node | None, full: Node | None, explicit: bool) ->
         if one.children or explicit:
             return False
     return True
+
+
+def _same_phase(gates: Node, meant: Node, has: Node | None) -> bool:
+    """Whether two base times of a list are whole cycles apart."""
+    cycle = next((one for one in gates.children if one.name == CYCLE_TIME), None)
+    found = base_ns(has) if has else None
+    wanted = base_ns(meant)
+    if cycle is None or found is None or wanted is None:
+        return False
+    length = _limit(cycle) * 10**9
+    return length > 0 and (found - wanted) % length == 0
+
+
+def base_ns(node: Node) -> int | None:
+    """The time of a container with seconds and nanoseconds; None if it has none."""
+    parts = {one.name: one.text for one in node.children}
+    try:
+        return int(parts["seconds"]) * 10**9 + int(parts["nanoseconds"])
+    except (KeyError, ValueError):
+        return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.deploy import record as records
 from tsnbench.deploy.changes import Change, Has, changes, same, words
+from tsnbench.deploy.cut_over import CutOver, begins, starts, still_waiting, unlike
 from tsnbench.deploy.device import PORT, Access, AccessError, Device, DeviceError, connect
 from tsnbench.deploy.supported_modules import Missing, restricted_to
 from tsnbench.deploy.transaction import Job, RefusedError, carry_out
@@ -49,6 +50,8 @@ class Outcome:
     """The parts of the Plan that IEEE's modules cannot express."""
     warnings: list[str] = field(default_factory=list)
     record: Path | None = None
+    lists_from_ns: int | None = None
+    """The latest base time of the devices' gate control lists (TAI)."""
 
     def document(self) -> Json:
         return {
@@ -120,23 +123,27 @@ def deploy(
     partial: bool = False,
     dry_run: bool = False,
     within_s: int = 120,
+    cut: CutOver | None = None,
 ) -> Outcome:
     """Gives every device its part of a Plan, reads the result back, and records the earlier configuration.
+
+    With ``cut``, gate control lists that change begin at one instant of the future on all devices; without
+    it, at each device when it commits.
 
     Raises:
         InputError: a wrong password or key, or data that violate the modules in ``yang``.
         BackendError: a device cannot be reached, lacks modules, or refuses. All devices then have their
         earlier configuration.
     """
-    notes = Notes("yang")
-    texts = yang_files.instance_data(Network(document, interfaces), notes)
-    meant = {one.node: texts[f"{file_name(one.node)}/yang.xml"] for one in where}
     if yang is not None:
-        for text in meant.values():
+        for text in _texts(document, where, interfaces, Notes("yang")).values():
             check(text, yang)
-    outcome = Outcome(False, {}, notes=[str(note) for note in notes])
     with _connected(where, access) as devices:
-        wanted, missing = _expressible(meant, devices)
+        has = _read(devices)
+        timed = cut.choose(document, devices, has) if cut is not None and not dry_run else document
+        notes = Notes("yang")
+        wanted, missing = _expressible(_texts(timed, where, interfaces, notes), devices)
+        outcome = Outcome(False, {}, notes=[str(note) for note in notes])
         outcome.left_out = {node: one.words() for node, one in missing.items()}
         if missing and not partial:
             raise BackendError(
@@ -144,8 +151,9 @@ def deploy(
                 + "\nnothing was changed on any device"
                 + "\n  hint: --partial configures only what the devices' modules can express"
             )
-        jobs = _jobs(devices, lambda device, has: changes(wanted[device.node], has), _wrong(wanted))
+        jobs = _jobs(devices, has, lambda device, own: changes(wanted[device.node], own), _wrong(wanted))
         outcome.changes = _in_words(devices, jobs)
+        outcome.lists_from_ns = _lists_from_ns(has, jobs if cut is not None else ())
         if dry_run or not jobs:
             return outcome
         entries = [
@@ -153,9 +161,23 @@ def deploy(
         ]
         kept = records.Record(document["name"], content_hash(document), "begun", entries)
         outcome.record = kept.create(record)
-        outcome.warnings = _recorded(kept, outcome.record, jobs, within_s)
+        outcome.warnings = _recorded(kept, outcome.record, jobs, within_s, cut)
         outcome.done = True
         return outcome
+
+
+def _texts(
+    document: PlanDocument, where: Iterable[Target], interfaces: Mapping[str, str] | None, notes: Notes
+) -> dict[str, str]:
+    """The YANG data of the devices by node."""
+    texts = yang_files.instance_data(Network(document, interfaces), notes)
+    return {one.node: texts[f"{file_name(one.node)}/yang.xml"] for one in where}
+
+
+def _lists_from_ns(has: Mapping[str, Has], jobs: Iterable[Job]) -> int | None:
+    """The latest base time of the lists that devices have, or get."""
+    lists = [*(starts(one.told) for one in has.values()), *(begins(job.changes) for job in jobs)]
+    return max((at for one in lists for at in one.values()), default=None)
 
 
 def _expressible(
@@ -171,15 +193,19 @@ def _expressible(
     return wanted, missing
 
 
-def _recorded(kept: records.Record, path: Path, jobs: list[Job], within_s: int) -> list[str]:
+def _recorded(
+    kept: records.Record, path: Path, jobs: list[Job], within_s: int, cut: CutOver | None
+) -> list[str]:
     """Carries the changes out, and notes in the record how they ended; returns warnings."""
+    given = {job.device: job.changes for job in jobs}
     try:
-        warnings = carry_out(jobs, within_s)
+        warnings = carry_out(jobs, within_s, None if cut is None else lambda: cut.check(given))
     except RefusedError as error:
         if error.left:
             kept.update(path, "broken")
             raise BackendError(f"{error}\n  hint: later, tsnbench deploy --restore {path}") from None
         kept.update(path, "taken back")
+        error.record = path
         raise
     kept.update(path, "done")
     return warnings
@@ -224,7 +250,7 @@ def restore(
         return [words(one.path) for one in back(device, has)]
 
     with _connected(list(where.values()), access) as devices:
-        jobs = _jobs(devices, back, wrong)
+        jobs = _jobs(devices, _read(devices), back, wrong)
         outcome = Outcome(False, _in_words(devices, jobs), record=path)
         if jobs and not dry_run:
             outcome.warnings = carry_out(jobs, within_s)
@@ -257,24 +283,41 @@ def _connected(where: list[Target], access: Access) -> Iterator[list[Device]]:
             device.close()
 
 
-def _jobs(
-    devices: list[Device],
-    wanted: Callable[[Device, Has], list[Change]],
-    wrong: Callable[[Device, Has], list[str]],
-) -> list[Job]:
-    jobs = []
+def _read(devices: Iterable[Device]) -> dict[str, Has]:
+    """What the devices have, by node.
+
+    Raises:
+        RefusedError: a device cannot be read.
+    """
+    has: dict[str, Has] = {}
     errors: dict[str, str] = {}
     for device in devices:
         try:
-            found = wanted(device, device.has())
+            has[device.node] = device.has()
         except DeviceError as error:
             errors[device.node] = str(error)
-            continue
-        if found:
-            jobs.append(Job(device, found, lambda has, device=device: wrong(device, has)))  # type: ignore[misc]
     if errors:
         raise RefusedError(errors, touched=False)
-    return jobs
+    return has
+
+
+def _jobs(
+    devices: Iterable[Device],
+    has: Mapping[str, Has],
+    wanted: Callable[[Device, Has], list[Change]],
+    wrong: Callable[[Device, Has], list[str]],
+) -> list[Job]:
+    found = ((device, wanted(device, has[device.node])) for device in devices)
+    return [_job(device, own, wrong) for device, own in found if own]
+
+
+def _job(device: Device, own: list[Change], wrong: Callable[[Device, Has], list[str]]) -> Job:
+    return Job(
+        device,
+        own,
+        lambda has: wrong(device, has) + unlike(own, has),
+        lambda: still_waiting(device, own),
+    )
 
 
 def _wrong(wanted: dict[str, Node]) -> Callable[[Device, Has], list[str]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tsnbench import foreign, quantities
-from tsnbench.deploy.changes import Has
+from tsnbench.deploy.changes import Has, base_ns
 from tsnbench.deploy.tree import Node, UnreadableXmlError, read
 from tsnbench.errors import BackendError, InputError
 from tsnbench.exports.scenario_text import one_line
@@ -42,6 +42,7 @@ GREETING_S = 0.1
 """Between our hello and the first request: netconfd takes both for one if they arrive together."""
 LARGEST_FILE = 16 << 20
 """Octets of a private key, or of the keys of known hosts."""
+PENDING, CHANGE_TIME, CURRENT_TIME = "config-pending", "config-change-time", "current-time"
 ROOTS = (
     (xml.INTERFACES, "interfaces"),
     (xml.BRIDGE, "bridges"),
@@ -74,6 +75,18 @@ class DeviceError(BackendError):
         super().__init__(one_line(text))
         self.lost = lost
         """Whether the connection is lost, and with it every unconfirmed commit."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a device tells about the gates of a port (IEEE 802.1Q-2022, 12.29.1); times in ns, TAI."""
+
+    pending: bool
+    """Whether a list waits for its instant (ConfigPending)."""
+    change_ns: int | None
+    """When it comes into force (ConfigChangeTime)."""
+    now_ns: int | None
+    """The device's own time (CurrentTime)."""
 
 
 class Device:
@@ -154,6 +167,34 @@ class Device:
             reply = read(self._session.get_config("running", filter=_filter(query), **more).xml)
         data = next((one for one in reply.children if one.name == "data"), Node(xml.BASE, "data"))
         return Node(xml.BASE, "config", children=data.children)
+
+    def schedules(self) -> dict[str, Schedule]:
+        """By interface, what the device tells about its gates; without ports of which it tells nothing.
+
+        Raises:
+            DeviceError: the connection is lost.
+        """
+        if xml.SCHED_BRIDGE not in self.modules:
+            return {}
+        query = "".join(f"<{name}/>" for name in (PENDING, CHANGE_TIME, CURRENT_TIME))
+        query = f'<gate-parameter-table xmlns="{xml.SCHED_BRIDGE}">{query}</gate-parameter-table>'
+        query = f'<bridge-port xmlns="{xml.BRIDGE}">{query}</bridge-port>'
+        query = f'<interfaces xmlns="{xml.INTERFACES}"><interface><name/>{query}</interface></interfaces>'
+        try:
+            with device_errors():
+                reply = read(self._session.get(filter=_filter(query)).xml)
+        except DeviceError as error:
+            if error.lost:
+                raise
+            # A device that refuses the question tells nothing.
+            return {}
+        found = {}
+        for port in _every(reply, "interface"):
+            name = dict(port.step[2]).get("name", "")
+            table = next(_every(port, "gate-parameter-table"), None)
+            if table is not None and (told := _schedule(table)) is not None:
+                found[name] = told
+        return found
 
     def lock(self) -> None:
         """Locks the candidate, or the running configuration of a device without a candidate.
@@ -356,6 +397,16 @@ def _host_key(file: Path | None, host: str, port: int) -> str | None:
 
 def _filter(inner: str) -> str:
     return f'<filter xmlns="{xml.BASE}" type="subtree">{inner}</filter>'
+
+
+def _schedule(table: Node) -> Schedule | None:
+    """What a table of gates tells of its state; None if that is nothing about changes."""
+    own = {one.name: one for one in table.children}
+    change, now = own.get(CHANGE_TIME), own.get(CURRENT_TIME)
+    if PENDING not in own or change is None:
+        return None
+    pending = own[PENDING].text == "true"
+    return Schedule(pending, base_ns(change), None if now is None else base_ns(now))
 
 
 def _every(node: Node, name: str) -> Iterator[Node]:

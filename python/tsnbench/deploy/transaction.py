@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tsnbench.deploy.changes import Change, Has, edit, same, words
 from tsnbench.deploy.device import Device, DeviceError
 from tsnbench.errors import BackendError
+
+Ready = Callable[[], dict[str, str]]
 
 
 @dataclass
@@ -22,6 +25,8 @@ class Job:
     changes: list[Change]
     wrong: Callable[[Has], list[str]]
     """The differences between a device's present and requested configuration, in words."""
+    waits: Callable[[], list[str]] = list
+    """The changes that were taken back and that the device would still make at an instant, in words."""
 
     @property
     def edit(self) -> str:
@@ -41,6 +46,8 @@ class RefusedError(BackendError):
     """Devices whose earlier configuration could not be restored, and why."""
     touched: bool = True
     """Whether any change had been in force."""
+    record: Path | None = None
+    """Of what was taken back."""
 
     def __str__(self) -> str:
         lines = [f"{node}: {text}" for node, text in self.errors.items()]
@@ -53,8 +60,10 @@ class RefusedError(BackendError):
         return "\n".join(lines)
 
 
-def carry_out(jobs: list[Job], within_s: int = 120) -> list[str]:
+def carry_out(jobs: list[Job], within_s: int = 120, ready: Ready | None = None) -> list[str]:
     """Stages, commits, reads back and confirms; returns warnings about changes that are made but not saved.
+
+    ``ready`` is asked when all devices have committed, before any keeps its commit: what is wrong, by node.
 
     Raises:
         RefusedError: a device failed, and the others have their earlier configuration again.
@@ -64,6 +73,8 @@ def carry_out(jobs: list[Job], within_s: int = 120) -> list[str]:
         # Devices that can revert a commit by themselves go first; devices without a candidate go last.
         order = sorted(jobs, key=lambda job: (not job.device.confirmed, not job.device.candidate))
         _commit(order, within_s)
+        if errors := ready() if ready else {}:
+            raise RefusedError(errors, _all_back(order, kept=0))
         _keep(order)
         _confirm(order)
     finally:
@@ -181,7 +192,7 @@ def _take_back(job: Job, how: Callable[[str], None]) -> None:
 def _still(job: Job) -> list[str]:
     """Places where a device differs from its earlier configuration."""
     has = job.device.has()
-    return [words(one.path) for one in job.changes if not same(one.path, one.before, has)]
+    return [words(one.path) for one in job.changes if not same(one.path, one.before, has)] + job.waits()
 
 
 def _after(device: Device, error: DeviceError, within_s: int) -> str:

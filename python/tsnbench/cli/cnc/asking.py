@@ -15,6 +15,7 @@ from tsnbench import foreign
 from tsnbench.cli.console.options import argument, flag, json_of, option
 from tsnbench.cli.console.output import Exit, print_json, print_line, print_table, user_errors
 from tsnbench.cnc.client import Answer, Connection
+from tsnbench.deploy.cut_over import instant
 from tsnbench.errors import BackendError, InputError
 from tsnbench.foreign import Json, Part
 from tsnbench.quantities import time
@@ -197,5 +198,7 @@ def _print_decision(decision: Json, tell: Callable[[str], None] = print_line) ->
         tell(f"  {where}expected {reason['expected']}, found {reason['found']}")
         if reason["hint"]:
             tell(f"    hint: {reason['hint']}")
+    if (at := decision.get("in_force_ns")) is not None:
+        tell(f"  gate control lists in force from {instant(at)}")
     for note in decision["notes"]:
         tell(f"  {note}")

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Annotated
 
 from tsnbench.cli.console.listening import address_of
-from tsnbench.cli.console.options import ScenarioFile, flag, option, setting
+from tsnbench.cli.console.options import ScenarioFile, flag, given_ns, option, setting
 from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
 from tsnbench.cli.machines.deploy import Devices, KnownHosts, Partial
 from tsnbench.cli.parts import cnc_server, cnc_standby, postgres
 from tsnbench.cnc.admission import Rules
-from tsnbench.cnc.devices import NetconfDevices
+from tsnbench.cnc.devices import LEAST_LEAD_S, LONGEST_LEAD_S, NetconfDevices
 from tsnbench.cnc.network import Base
 from tsnbench.cnc.policy import Moves
 from tsnbench.cnc.restconf.model import Model
@@ -62,6 +62,13 @@ Moving = Annotated[str, setting("WHEN", "Whether tidy may move streams: never, i
 Overwrite = Annotated[
     bool, flag("--overwrite", "Give devices the Plan although they have another configuration.")
 ]
+Lead = Annotated[
+    str | None,
+    option(
+        "TIME",
+        "From the choice of the instant at which devices change until it is there; default: measured.",
+    ),
+]
 User = Annotated[str | None, option("NAME", "User name on the devices; default: yours.")]
 DeviceKey = Annotated[Path | None, option("FILE", "File of a private key for the devices.")]
 Modules = Annotated[
@@ -86,13 +93,15 @@ def serve(
     key: DeviceKey = None,
     known_hosts: KnownHosts = None,
     partial: Partial = False,
+    lead: Lead = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Serve a network: clients add and remove streams while it runs.
 
     Each change is planned beside the streams in place, which stay as they are, then proved and bounded as a
     whole. It is accepted, or refused with the reason and with what would be admitted. With --node, every
-    accepted Plan goes to these devices by NETCONF, as with deploy: to all, or to none.
+    accepted Plan goes to these devices by NETCONF, as with deploy: to all, or to none. They change to it at
+    one instant.
     """
     try:
         room = cnc_server.serve
@@ -115,7 +124,11 @@ def serve(
                 raise InputError(f"--node: expected --store with a folder, found {store or 'none'}\n{hint}")
             access = Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts)
             devices = NetconfDevices(
-                targets(base.planned.plan.document, None, node), access, Path(store), partial=partial
+                targets(base.planned.plan.document, None, node),
+                access,
+                Path(store),
+                partial=partial,
+                lead_s=_lead_s(lead),
             )
         rules = Rules(most, clients.may_change, _shares(reserve or []), _moves(moves))
         own = _Own(base, store, database, devices, rules, overwrite, yang)
@@ -219,6 +232,15 @@ def _shares(texts: list[str]) -> dict[int, Fraction]:
             raise InputError(f"--reserve: expected PCP=SHARE such as 6=30%, found {shown(text)}")
         found[int(written[1])] = Fraction(written[2]) / 100
     return found
+
+
+def _lead_s(text: str | None) -> float | None:
+    ns = given_ns("--lead", text)
+    if ns is not None and not LEAST_LEAD_S <= ns / 1e9 <= LONGEST_LEAD_S:
+        raise InputError(
+            f"--lead: expected {LEAST_LEAD_S:g} to {LONGEST_LEAD_S:g} s, found {shown(str(text))}"
+        )
+    return None if ns is None else ns / 1e9
 
 
 def _moves(text: str) -> Moves:

@@ -94,6 +94,8 @@ class Join:
         self._job: HostJob | None = None
         self._station: Station | None = None
         self._flows: list[Json] = []
+        self._in_force_ns = 0
+        """The instant (TAI) from which on the network has the windows of the streams."""
         self._plan = ""
         self._numbers: dict[int, dict[str, None]] = {}
         """The streams that have had a number in the network's Plan."""
@@ -142,6 +144,7 @@ class Join:
         answer = self.service.ask("POST", "/api/changes", {"add": dict(self.asked.streams)})
         if answer.status < 300:
             self._flows = list(answer.document["streams"])
+            self._in_force_ns = answer.document.get("in_force_ns") or 0
         else:
             self._names = ()
         return answer
@@ -168,7 +171,7 @@ class Join:
     def _send(self, job: HostJob, phase_ns: int, cycle_ns: int, settle_ns: int) -> None:
         """Starts all programs; the talkers have a zero with the phase of the network's."""
         attempt.begin(self.agent, job, self._text)
-        least = self.agent.now_ns() + LEAD_NS + settle_ns
+        least = max(self.agent.now_ns() + LEAD_NS + settle_ns, self._in_force_ns)
         attempt.give_start(self.agent, job, phase_ns - (phase_ns - least) // cycle_ns * cycle_ns)
         self._job = job
 

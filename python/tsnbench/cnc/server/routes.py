@@ -101,7 +101,9 @@ class Plain:
     async def network(self, request: Request) -> Response:
         """Nodes, links and their load."""
         client_of(request, Scope.READ)
-        return _json(self.service.network, network_document(self.service.network))
+        now = self.service.network
+        document = {**network_document(now), "in_force_ns": self.service.in_force_ns}
+        return _json(now, document)
 
     async def streams(self, request: Request) -> Response:
         """The facts of all streams, also those of the scenario."""
