@@ -36,6 +36,14 @@ def test_the_page_shows_streams_and_why_one_was_refused(tmp_path: Path) -> None:
         row = page.locator("#streams tr", has_text="video")
         expect(row).to_contain_text("scheduled")
         expect(row).to_contain_text("338.56 us")
+        expect(row).to_contain_text("kept")
+        # The drawing: all nodes, the load of each link, and the path of the stream that is chosen.
+        drawing = page.locator("#network")
+        expect(drawing.get_by_role("button")).to_have_count(6)
+        expect(drawing).to_contain_text("9.92 %")
+        row.get_by_role("button").click()
+        expect(row).to_have_class("chosen")
+        expect(drawing.locator(".stream.chosen")).to_have_count(1)
         expect(page.locator("#links tr").first).to_contain_text("100 Mbit/s")
         decisions = page.locator("#decisions")
         expect(decisions).to_contain_text("there is a schedule with streams.tight.requires.delay: 338560 ns")
@@ -44,4 +52,6 @@ def test_the_page_shows_streams_and_why_one_was_refused(tmp_path: Path) -> None:
         # What changes is shown without a click.
         assert served.ask("DELETE", "/api/streams/video", authorization=LOOKING)[0] == 200
         expect(page.locator("#streams tr", has_text="video")).to_have_count(0)
+        expect(drawing).not_to_contain_text("9.92 %")
+        expect(drawing.locator(".stream")).to_have_count(2)
         assert wrong == []

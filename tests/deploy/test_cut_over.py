@@ -126,7 +126,7 @@ def lists(two: Two) -> list[dict[str, int]]:
 def test_devices_get_one_instant_or_nothing(two: Two, tmp_path: Path) -> None:
     first, second = GateState(), GateState()
     two[0].rules, two[1].rules = first, second
-    cut = CutOver(20 * 10**9)
+    cut = CutOver(100 * 10**9)
     done = put(two, cell("100 us"), tmp_path, cut)
     assert done.done
     assert not cut.late
@@ -143,7 +143,7 @@ def test_devices_get_one_instant_or_nothing(two: Two, tmp_path: Path) -> None:
     # All are ready, and one says another time: both keep what they had.
     second.shift_ns = 1_000_000
     assert put(two, cell("100 us"), tmp_path, None, dry_run=True).lists_from_ns == max(times)
-    other = Waiting(20 * 10**9)
+    other = Waiting(100 * 10**9)
     with pytest.raises(RefusedError, match=r"(?s)s2: eth2: its list changes at .*every device has again"):
         put(two, cell("300 us"), tmp_path, other)
     assert other.waited
@@ -153,10 +153,10 @@ def test_devices_get_one_instant_or_nothing(two: Two, tmp_path: Path) -> None:
     # It would change all the same, until it gets its earlier lists once more; or even then.
     second.keeps = 1
     with pytest.raises(RefusedError, match="every device has again"):
-        put(two, cell("300 us"), tmp_path, Waiting(20 * 10**9))
+        put(two, cell("300 us"), tmp_path, Waiting(100 * 10**9))
     second.keeps = 2
     with pytest.raises(Exception, match=r"(?s)s2: not brought back: .*its list still waits") as told:
-        put(two, cell("300 us"), tmp_path, Waiting(20 * 10**9, together=True))
+        put(two, cell("300 us"), tmp_path, Waiting(100 * 10**9, together=True))
     assert "tsnbench deploy --restore" in str(told.value)
     second.shift_ns, second.keeps = 0, 0
 
@@ -184,9 +184,9 @@ def test_without_what_it_tells_a_device_gets_no_streams_that_move(two: Two, tmp_
     two[0].rules = two[1].rules = None
     before = lists(two)
     with pytest.raises(RefusedError, match=r"s1: .*does not tell when its list changes"):
-        put(two, cell("500 us"), tmp_path, Waiting(20 * 10**9, together=True))
+        put(two, cell("500 us"), tmp_path, Waiting(100 * 10**9, together=True))
     assert lists(two) == before
-    cut = Waiting(20 * 10**9)
+    cut = Waiting(100 * 10**9)
     assert put(two, cell("500 us"), tmp_path, cut).done
     assert "s1 does not tell when its lists change; it has their base times" in cut.notes
 

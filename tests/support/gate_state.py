@@ -57,8 +57,10 @@ class GateState:
         elif b"cancel-commit" in whole:
             self._back = True
             self._changes = self._changes if self._ignores() else self._before
-        elif COMMIT.search(whole) and self._staged and not (self._back and self._ignores()):
-            self._commit()
+        elif COMMIT.search(whole) and self._staged:
+            self._back = self._back and b"confirmed" not in whole
+            if not (self._back and self._ignores()):
+                self._commit()
         return None
 
     def _ignores(self) -> bool:

@@ -141,14 +141,20 @@ class CutOver:
         return wrong
 
 
-def still_waiting(device: Device, changes: Iterable[Change]) -> list[str]:
-    """The ports at which a device would still change to lists that were taken back."""
-    wanted = begins(changes)
-    told = device.schedules() if wanted else {}
+def still_waiting(device: Device, changes: Sequence[Change]) -> list[str]:
+    """The ports at which a device would still change to lists that were taken back.
+
+    The earlier lists may wait, too: for their own base times, or, when these are over, for a begin of a
+    cycle.
+    """
+    taken_back = begins(changes)
+    before = begins(one.back() for one in changes)
+    told = device.schedules() if taken_back else {}
     return [
-        f"{where}: its list still waits for {instant(told[where].change_ns)}"
-        for where, at in wanted.items()
-        if where in told and told[where].pending and (told[where].change_ns or 0) >= at
+        f"{where}: its list still waits for {instant(one.change_ns)}"
+        for where, one in told.items()
+        if where in taken_back and one.pending and one.change_ns != before.get(where)
+        if (one.now_ns or 0) < taken_back[where] <= (one.change_ns or 0)
     ]
 
 

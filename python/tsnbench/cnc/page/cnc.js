@@ -1,9 +1,14 @@
 // The page of tsnbench cnc: what the service answers, as text; nothing of a client becomes markup.
+import { Network } from "./network.js";
 
 const MOST = 200;
 const PAUSE_MS = 2000;
 const part = (id) => document.getElementById(id);
 let token = "";
+let drawn = ""; // the hash of the Plan in the drawing
+let names = []; // the streams of the drawing
+const unused = () => {};
+const network = new Network(part("network"), { chose: mark, linked: unused, moved: unused, edited: unused });
 
 async function ask(path) {
   const headers = token ? { authorization: `Bearer ${token}` } : {};
@@ -41,12 +46,54 @@ function share(value) {
   return made;
 }
 
-function streamRows(flows) {
-  return flows.flatMap((flow) => flow.listeners.map((end) => row([
-    flow.flow, flow.client || "scenario", flow.talker, end.node, flow.scheduled ? "scheduled" : "bounded",
-    time(flow.offset_ns), time(end.upper_ns), time(end.release_upper_ns), time(end.margin_ns),
-  ], [5, 6, 7, 8])));
+function kept(margin) {
+  const made = document.createElement("span");
+  made.textContent = margin === null ? "no limit" : margin < 0 ? "may be broken" : "kept";
+  made.className = margin === null ? "soft" : margin < 0 ? "bad" : "good";
+  return made;
 }
+
+// The name of a stream as a button that shows its path.
+function named(flow) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = flow.flow;
+  made.setAttribute("aria-label", `Path of ${flow.flow}`);
+  return made;
+}
+
+function streamRows(flows) {
+  return flows.flatMap((flow) => flow.listeners.map((end) => {
+    const made = row([
+      named(flow), flow.client || "scenario", flow.talker, end.node, flow.scheduled ? "scheduled" : "bounded",
+      time(flow.offset_ns), time(end.upper_ns), time(end.release_upper_ns), time(end.margin_ns), kept(end.margin_ns),
+    ], [5, 6, 7, 8]);
+    const number = () => names.indexOf(flow.stream);
+    made.dataset.stream = flow.stream;
+    made.addEventListener("click", () => network.choose(number() < 0 ? null : { kind: "stream", number: number() }));
+    made.addEventListener("pointerenter", () => network.pointAt(number()));
+    made.addEventListener("pointerleave", () => network.pointAt(-1));
+    return made;
+  }));
+}
+
+// The rows of the chosen stream.
+function mark(chosen) {
+  const name = chosen?.kind === "stream" ? names[chosen.number] : null;
+  for (const one of part("streams").children) one.classList.toggle("chosen", name !== null && one.dataset.stream === name);
+}
+
+async function showDrawing(plan) {
+  if (plan === drawn) return;
+  const found = await ask("/api/drawing");
+  names = found.streams.map((one) => one.name);
+  network.show(found, new Map());
+  network.setLoads(found.ports);
+  drawn = plan;
+}
+
+// An instant of TAI, in ns.
+const instant = (ns) => `${new Date(ns / 1e6).toISOString().replace("Z", "")} TAI`;
 
 function linkRows(links) {
   const used = links.map((link) => ({ ...link, share: link.load_bps / link.rate_bps })).filter((link) => link.share > 0);
@@ -76,12 +123,17 @@ function decisionItem(one) {
 }
 
 async function show() {
-  const [network, streams, decisions] = await Promise.all(["network", "streams", "decisions"].map((name) => ask(`/api/${name}`)));
+  const [now, streams, decisions] = await Promise.all(["network", "streams", "decisions"].map((name) => ask(`/api/${name}`)));
   part("access").hidden = true;
-  part("name").textContent = network.name;
-  part("status").textContent = `${network.requested} requested streams, ${network.flows} flows; Plan ${network.plan.slice(0, 12)}`;
+  part("name").textContent = now.name;
+  const since = now.in_force_ns === null ? "" : `; gate control lists in force from ${instant(now.in_force_ns)}`;
+  part("status").textContent = `${now.requested} requested streams, ${now.flows} flows; Plan ${now.plan.slice(0, 12)}${since}`;
+  await showDrawing(now.plan);
+  const focused = document.activeElement?.closest("#streams tr")?.dataset.stream;
   part("streams").replaceChildren(...streamRows(streams.streams.slice(-MOST)));
-  part("links").replaceChildren(...linkRows(network.links).slice(0, MOST));
+  mark(network.chosen);
+  if (focused) [...part("streams").children].find((one) => one.dataset.stream === focused)?.querySelector("button").focus();
+  part("links").replaceChildren(...linkRows(now.links).slice(0, MOST));
   part("decisions").replaceChildren(...decisions.decisions.map(decisionItem));
 }
 

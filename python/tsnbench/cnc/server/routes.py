@@ -29,11 +29,15 @@ from tsnbench.cnc.service import Service
 from tsnbench.foreign import Json
 from tsnbench.plan.network import Network as PlanNetwork
 from tsnbench.plan.notes import Notes
+from tsnbench.ui.drawing import drawing
+from tsnbench.ui.live.numbers import port_loads
 from tsnbench.ui.requests.exchange import RefusedError
 from tsnbench.yang import files as yang_files
 
 SHOWN = 100
 """Decisions in one answer."""
+DRAWN = ("name", "talker", "listeners", "paths", "count")
+"""Keys of a stream in a drawing."""
 
 
 class Plain:
@@ -45,6 +49,8 @@ class Plain:
 
     def __init__(self, service: Service) -> None:
         self.service = service
+        self._drawn: tuple[str, Json] = "", {}
+        """The last drawing, and the hash of its Plan."""
 
     async def change(self, request: Request) -> Response:
         """Decides about a change: streams in ``add`` by name, names in ``remove``; all or none."""
@@ -105,6 +111,26 @@ class Plain:
         document = {**network_document(now), "in_force_ns": self.service.in_force_ns}
         return _json(now, document)
 
+    async def drawing(self, request: Request) -> Response:
+        """The network as ``tsnbench ui`` draws it: positions of nodes, paths of streams, loads of links."""
+        client_of(request, Scope.READ)
+        now, base = self.service.network, self.service.base
+        if self._drawn[0] != now.hash:
+            found = drawing(base.text, [(base.scenario, now.plan)])
+            # What can be edited in a text is of no use here.
+            document = {
+                "format": "tsnbench-cnc-drawing/1",
+                "nodes": [{**node, "made": ""} for node in found["nodes"]],
+                "links": [{**link, "made": ""} for link in found["links"]],
+                "streams": [
+                    {key: value for key, value in one.items() if key in DRAWN} for one in found["streams"]
+                ],
+                "more_streams": found["more_streams"],
+                "ports": list(port_loads(now.plan.document)),
+            }
+            self._drawn = now.hash, document
+        return _json(now, self._drawn[1])
+
     async def streams(self, request: Request) -> Response:
         """The facts of all streams, also those of the scenario."""
         client_of(request, Scope.READ)
@@ -157,6 +183,7 @@ def routes(service: Service, told: Events) -> list[Route]:
         Route("/api/streams", answered(plain.streams)),
         Route("/api/streams/{name}", answered(plain.stream), methods=["GET", "PUT", "DELETE"]),
         Route("/api/network", answered(plain.network)),
+        Route("/api/drawing", answered(plain.drawing)),
         Route("/api/plan", answered(plain.plan)),
         Route("/api/decisions", answered(plain.decisions)),
         Route("/api/events", answered(events)),

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
+from tsnbench import ui
 from tsnbench.cnc.restconf import routes as restconf
 from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server import routes
@@ -30,7 +31,15 @@ from tsnbench.ui.requests.connections import BACKLOG, Connection
 from tsnbench.ui.requests.guard import HEADERS
 
 PAGE = Path(__file__).parents[1] / "page"
-PAGES = {"/": PAGE / "index.html", "/cnc.js": PAGE / "cnc.js", "/cnc.css": PAGE / "cnc.css"}
+DRAWING = Path(ui.__file__).parent / "page"
+PAGES = {
+    "/": PAGE / "index.html",
+    **{f"/{name}": PAGE / name for name in ("cnc.js", "cnc.css")},
+    **{
+        f"/{name}": DRAWING / name
+        for name in ("network.js", "picture.js", "labels.js", "dom.js", "network.css")
+    },
+}
 """The files of the page by their paths."""
 
 

@@ -96,7 +96,7 @@ def live(text: str, file: str, port: str = "") -> Live:
         "reason": "",
         "line": worst_case_line(rows),
         "streams": streams,
-        "ports": list(_ports(plan.document)),
+        "ports": list(port_loads(plan.document)),
         "strip": strip(plan.document, port),
     }
 
@@ -137,7 +137,8 @@ def _streams(document: PlanDocument, found: Bounds, rows: list[WorstCaseRow]) ->
     return list(streams.values())
 
 
-def _ports(document: PlanDocument) -> Iterator[LivePort]:
+def port_loads(document: PlanDocument) -> Iterator[LivePort]:
+    """Each direction of each link: its load, and what shapers reserve."""
     scheduled = {
         hop["port"] for stream in document["streams"] if "scheduled" in stream for hop in stream["route"]
     }
