@@ -86,6 +86,7 @@ function mark(chosen) {
 async function showDrawing(plan) {
   if (plan === drawn) return;
   const found = await ask("/api/drawing");
+  network.pointAt(-1); // the row that is pointed at may go
   names = found.streams.map((one) => one.name);
   network.show(found, new Map());
   network.setLoads(found.ports);
