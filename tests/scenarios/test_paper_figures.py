@@ -178,6 +178,16 @@ def test_exactly_the_differing_numbers_have_a_reason(paper: Paper) -> None:
     assert not stale
 
 
+@pytest.mark.parametrize("paper", ALL, ids=FOLDERS)
+def test_every_reason_of_a_number_is_supported_by_an_experiment(paper: Paper) -> None:
+    results = Recorded.read().values
+    figures = judge(paper, results)
+    whys = {one.entry.why for each in figures for one in each.of(Verdict.DIFFERS, statements=False)}
+    shown = [compare(one, paper.folder, results) for one in paper.experiments]
+    assert not [one.entry.what for one in shown if one.verdict is not Verdict.STATEMENT_HOLDS]
+    assert {one.entry.why for one in shown} == whys
+
+
 def test_another_result_is_another_verdict() -> None:
     """A figure that is met differs if the result is 10 % off."""
     (entry,) = (
@@ -219,7 +229,8 @@ def test_the_overview_is_what_the_program_writes() -> None:
 
 @pytest.mark.parametrize("paper", ALL, ids=FOLDERS)
 def test_the_list_of_all_numbers_is_what_the_program_writes(paper: Paper) -> None:
-    made = details(paper, judge(paper, Recorded.read().values))
+    results = Recorded.read().values
+    made = details(paper, judge(paper, results), results)
     assert (PAPERS / paper.folder / "figures.md").read_text(encoding="utf-8") == made
 
 
@@ -230,7 +241,7 @@ OURS = {"flextest/matrix"}
 def test_every_scenario_of_a_paper_is_compared_and_every_file_exists() -> None:
     listed = {
         f"{paper.folder}/{name}" for paper in ALL for figure in paper.figures for name in figure.scenarios
-    }
+    } | {f"{paper.folder}/{one.file}" for paper in ALL for own in paper.experiments for one in own.quantities}
     assert listed | OURS == {
         str(path.relative_to(PAPERS).with_suffix("")) for path in shipped() if path.is_relative_to(PAPERS)
     }

@@ -182,7 +182,9 @@ def write(known: list[Paper]) -> None:
     every_figure = [one for _, figures in judged.values() for one in figures]
     FRONT.write_text(front(FRONT.read_text(encoding="utf-8"), every_figure), encoding="utf-8")
     for folder, (paper, figures) in judged.items():
-        (PAPERS / folder / "figures.md").write_text(details(paper, figures), encoding="utf-8")
+        (PAPERS / folder / "figures.md").write_text(
+            details(paper, figures, recorded.values), encoding="utf-8"
+        )
     every = [
         (f"{paper.folder}/{slug(one.figure)}", paper, one)
         for paper, figures in judged.values()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from paper_figures.printed import PAPERS, Paper
-from paper_figures.verdicts import Compared, JudgedFigure, Verdict
+from paper_figures.verdicts import Compared, JudgedFigure, Results, Verdict, compare
 
 OVERVIEW = PAPERS.parent / "README.md"
 FRONT = OVERVIEW.parents[1] / "README.md"
@@ -48,7 +49,7 @@ def front(text: str, figures: Sequence[JudgedFigure]) -> str:
     every = met + predicted + fitted + differ
     made = (
         f"Of {every} printed numbers, {met} are met without a fit and {predicted} are predicted by fits to "
-        f"{fitted}\nothers; {differ} differ, each with its reason."
+        f"{fitted}\nothers; {differ} differ, each with a reason that a run or a calculation of ours supports."
     )
     return _SUM.sub(lambda found: f"{found[1]}{made}{found[2]}", text)
 
@@ -104,7 +105,7 @@ def _twin(one: JudgedFigure, verdict: Verdict) -> str:
     return f"**{verdict}** {count}" if count else ""
 
 
-def details(paper: Paper, figures: Sequence[JudgedFigure]) -> str:
+def details(paper: Paper, figures: Sequence[JudgedFigure], results: Results) -> str:
     """``figures.md`` of a paper: every printed number and statement with ours beside it."""
     lines = [
         f"# {paper.heading}: every number compared",
@@ -118,7 +119,30 @@ def details(paper: Paper, figures: Sequence[JudgedFigure]) -> str:
         rows = [["what", "where", "printed", "ours", "verdict"], ["---"] * 5]
         rows += [_row(compared) for compared in one.compared]
         lines += [_markdown(rows).rstrip("\n"), ""] if one.compared else [one.figure.note, ""]
+    lines += reasons(paper, figures, results)
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def shown(paper: Paper, figures: Sequence[JudgedFigure], results: Results) -> list[tuple[str, int, Compared]]:
+    """Every experiment about a reason that numbers of these figures have: the reason, how many, what it is."""
+    counted = Counter(
+        other.entry.why for one in figures for other in one.of(Verdict.DIFFERS, statements=False)
+    )
+    found = [compare(one, paper.folder, results) for one in paper.experiments if one.why in counted]
+    return [(one.entry.why, counted[one.entry.why], one) for one in found]
+
+
+def reasons(paper: Paper, figures: Sequence[JudgedFigure], results: Results) -> list[str]:
+    """The end of ``figures.md``: what runs show of every reason, and whether they still do."""
+    rows = [["reason", "numbers", "what runs show", "condition", ""], ["---", "---:", "---", "---", "---"]]
+    for why, count, one in shown(paper, figures, results):
+        holds = "shown" if one.verdict is Verdict.STATEMENT_HOLDS else "**not shown**"
+        where = ", ".join(
+            f"[{file}]({file}.yaml)" for file in sorted({quantity.file for quantity in one.entry.quantities})
+        )
+        says = f"{one.entry.what} ({where})" if where else one.entry.what
+        rows.append([why, str(count), says, f"`{one.entry.expression}`", holds])
+    return ["## Reasons of numbers that differ", "", _markdown(rows).rstrip("\n")] if len(rows) > 2 else []
 
 
 def _row(one: Compared) -> list[str]:

@@ -43,7 +43,7 @@ class Entry:
     given: str = ""
     """The number went into the scenario: where it is used. Then nothing is compared."""
     twin: Twin | None = None
-    """The twin that is fitted to this number, or predicts it."""
+    """The twin that predicts this number, or else the one that is fitted to it."""
 
     @property
     def statement(self) -> bool:
@@ -85,11 +85,14 @@ class Paper:
     title: str
     figures: tuple[Figure, ...]
     twins: tuple[Twin, ...] = ()
+    experiments: tuple[Entry, ...] = ()
+    """Each is a statement over runs that supports the reason (``why``) of numbers that differ."""
 
     def quantities(self) -> dict[str, list[Quantity]]:
         """By scenario file, everything that is compared."""
         found: dict[str, list[Quantity]] = {}
-        for quantity in sorted({q for figure in self.figures for q in figure.quantities()}):
+        compared = {q for figure in self.figures for q in figure.quantities()}
+        for quantity in sorted(compared.union(*(one.quantities for one in self.experiments))):
             found.setdefault(quantity.file, []).append(quantity)
         return found
 
@@ -111,7 +114,9 @@ def read(path: Path) -> Paper:
     figures = tuple(
         _figure(_Keys(f"{path.parent.name}: {one.get('figure')}", one)) for one in reader.list("figures")
     )
-    twins = tuple(twin(name, keys) for name, keys in reader.mapping("twins").items())
+    described = reader.mapping("twins")
+    first = [twin(name, keys) for name, keys in described.items()]
+    twins = (*first, *(own.across() for own in first if described[own.name].get("across") != "no"))
     paper = Paper(
         path.parent.name,
         reader.text("heading"),
@@ -120,6 +125,9 @@ def read(path: Path) -> Paper:
             replace(one, entries=tuple(_with_twin(entry, twins) for entry in one.entries)) for one in figures
         ),
         twins,
+        tuple(
+            _experiment(_Keys(f"{path.parent.name}: experiment", one)) for one in reader.list("experiments")
+        ),
     )
     reader.done()
     return paper
@@ -128,7 +136,9 @@ def read(path: Path) -> Paper:
 def _with_twin(entry: Entry, twins: tuple[Twin, ...]) -> Entry:
     if not entry.table or entry.given or entry.statement:
         return entry
-    return replace(entry, twin=next((one for one in twins if one.row(entry.table, entry.quantity)), None))
+    rows = [(own, own.row(entry.table, entry.quantity)) for own in twins]
+    found = [own for own, row in rows if row in own.predict] + [own for own, row in rows if row in own.fit]
+    return replace(entry, twin=found[0] if found else None)
 
 
 @dataclass
@@ -215,6 +225,17 @@ def _statement(keys: _Keys, values: dict[str, Quantities]) -> Entry:
     )
     keys.done()
     return entry
+
+
+def _experiment(keys: _Keys) -> Entry:
+    """What runs show of a reason: a statement over values of its own."""
+    values = {name: parse(text) for name, text in keys.mapping("values").items()}
+    used, expression = _used(keys, "holds", values)
+    if unused := set(values) - set(used):
+        raise PrintedError(f"{keys.where}: values that nothing uses: {', '.join(sorted(unused))}")
+    shown = Entry(keys.text("shows"), "", "", None, expression, used, why=keys.text("why"))
+    keys.done()
+    return shown
 
 
 def _table(keys: _Keys) -> list[Entry]:

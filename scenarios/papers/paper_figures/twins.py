@@ -2,7 +2,8 @@
 
 ``twins:`` of ``printed.yml`` says, before anything is fitted, which rows of a table are fitted. All other
 rows of the table are held out: the fit never reads them (``fitting``), and the twin predicts them
-(``prediction``).
+(``prediction``). A second twin of the same description is fitted the other way round (``Twin.across``), so
+each row is predicted by a twin that has not seen it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist, fmean
 from typing import Any
 
@@ -41,6 +42,19 @@ class Twin:
     """Of the scenario's text, beside its hosts."""
     duration: str = "1 s"
     """Of a run while it is fitted."""
+    crosswise: bool = False
+    """It is fitted to what the other twin of this description predicts."""
+
+    def across(self) -> Twin:
+        """The same description, fitted to the rows that this twin predicts. Nothing is left to choose."""
+        return replace(
+            self,
+            name=f"{self.name}-across",
+            scenarios={f"{file}-across": original for file, original in self.scenarios.items()},
+            fit=self.predict,
+            predict=self.fit,
+            crosswise=True,
+        )
 
     def row(self, table: str, quantity: Quantity) -> str | None:
         """The row of a printed number. A row is named by the values of the scenario's parameters; where
@@ -74,7 +88,7 @@ def twin(name: str, keys: Mapping[str, Any]) -> Twin:
         ValueError: a key or a shape that is not known, or a row that is both fitted and held out.
     """
     known = {"scenario", "latencies", "fit", "predict", "streams"}
-    if unknown := sorted((set(keys) - {"changes", "duration"}) ^ known):
+    if unknown := sorted((set(keys) - {"across", "changes", "duration"}) ^ known):
         raise ValueError(f"twins: {name}: expected {', '.join(sorted(known))}; see {', '.join(unknown)}")
     scenarios = {name: keys["scenario"]} if isinstance(keys["scenario"], str) else dict(keys["scenario"])
     if wrong := sorted(set(keys["latencies"].values()) - set(SHAPES)):

@@ -25,9 +25,9 @@ class Verdict(StrEnum):
     FIGURE_MET = "figure met"
     STATEMENT_HOLDS = "statement holds"
     PREDICTED = "predicted"
-    """The twin was fitted to other rows, and the printed number is within its interval of 95 %."""
+    """A twin was fitted to other rows, and the printed number is within its interval of 95 %."""
     FITTED = "fitted"
-    """The twin was fitted to this number, among others."""
+    """The first twin was fitted to this number, among others, and the second one does not predict it."""
     DIFFERS = "differs"
     GIVEN = "given"
     """The number is an input of the scenario."""
@@ -94,7 +94,7 @@ def compare(entry: Entry, folder: str, results: Results) -> Compared:
 def by_twin(
     entry: Entry, own: Twin, number: PrintedNumber, ours: str, folder: str, results: Results
 ) -> Compared:
-    """A number that differs without a twin: fitted, predicted by it, or not."""
+    """A number that differs without a twin: predicted by the one that has not seen it, or not."""
     quantity = own.quantity(entry.quantity)
     value = float(_recorded(folder, Quantities((quantity,), several=False), results))
     if own.row(entry.table, entry.quantity) in own.fit:
@@ -107,8 +107,8 @@ def by_twin(
     inside = found.least <= number.most + number.slack and number.least - number.slack <= found.most
     if inside and not found.tells:
         text += ", which says too little"
-    verdict = Verdict.PREDICTED if inside and found.tells else Verdict.DIFFERS
-    return Compared(entry, ours, verdict, text, inside)
+    missed = Verdict.FITTED if own.crosswise else Verdict.DIFFERS
+    return Compared(entry, ours, Verdict.PREDICTED if inside and found.tells else missed, text, inside)
 
 
 @cache
