@@ -24,7 +24,7 @@ from paper_figures.fitting import write as write_twin
 from paper_figures.gallery import drawing, page
 from paper_figures.names import find, slug
 from paper_figures.names import known as figure_names
-from paper_figures.page import FRONT, OVERVIEW, details, front, overview, verdict_of
+from paper_figures.page import FRONT, OVERVIEW, details, front, overview, shown, supports, verdict_of
 from paper_figures.printed import PAPERS, Paper, papers
 from paper_figures.quantity import Quantity
 from paper_figures.recording import SCENARIOS, Recorded, run, shipped
@@ -115,7 +115,7 @@ def reproduce(
         LookupError: there is no such figure, or a run has no such quantity.
     """
     paper, figure = find(name, known)
-    alone = replace(paper, figures=(figure,))
+    alone = replace(paper, figures=(figure,), experiments=())
     values: dict[str, Value] = {}
     options = [] if duration is None else ["--duration", duration]
     for file, wanted in alone.quantities().items():
@@ -128,6 +128,8 @@ def reproduce(
         values |= ended.values
     (judged,) = judge(alone, values)
     tell(judged)
+    for count, one in shown(paper, [judged], Recorded.read().values):
+        print(f"{count} differ: {one.entry.why}\n  {supports(one)}: {one.entry.what}")
     whole = f"{paper.folder}/{slug(figure)}"
     target = into / "printed.html"
     write_text(target, page(f"{paper.heading}, {figure.name}", [(whole, paper, judged)]))

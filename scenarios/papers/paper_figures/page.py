@@ -123,25 +123,27 @@ def details(paper: Paper, figures: Sequence[JudgedFigure], results: Results) -> 
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def shown(paper: Paper, figures: Sequence[JudgedFigure], results: Results) -> list[tuple[str, int, Compared]]:
-    """Every experiment about a reason that numbers of these figures have: the reason, how many, what it is."""
-    counted = Counter(
-        other.entry.why for one in figures for other in one.of(Verdict.DIFFERS, statements=False)
-    )
+def shown(paper: Paper, figures: Sequence[JudgedFigure], results: Results) -> list[tuple[int, Compared]]:
+    """Every experiment about a reason of numbers of these figures, and how many these are."""
+    numbers = (other for one in figures for other in one.of(Verdict.DIFFERS, statements=False))
+    counted = Counter(one.entry.why for one in numbers)
     found = [compare(one, paper.folder, results) for one in paper.experiments if one.why in counted]
-    return [(one.entry.why, counted[one.entry.why], one) for one in found]
+    return [(counted[one.entry.why], one) for one in found]
+
+
+def supports(experiment: Compared) -> str:
+    return "shown" if experiment.verdict is Verdict.STATEMENT_HOLDS else "**not shown**"
 
 
 def reasons(paper: Paper, figures: Sequence[JudgedFigure], results: Results) -> list[str]:
     """The end of ``figures.md``: what runs show of every reason, and whether they still do."""
     rows = [["reason", "numbers", "what runs show", "condition", ""], ["---", "---:", "---", "---", "---"]]
-    for why, count, one in shown(paper, figures, results):
-        holds = "shown" if one.verdict is Verdict.STATEMENT_HOLDS else "**not shown**"
+    for count, one in shown(paper, figures, results):
         where = ", ".join(
             f"[{file}]({file}.yaml)" for file in sorted({quantity.file for quantity in one.entry.quantities})
         )
         says = f"{one.entry.what} ({where})" if where else one.entry.what
-        rows.append([why, str(count), says, f"`{one.entry.expression}`", holds])
+        rows.append([one.entry.why, str(count), says, f"`{one.entry.expression}`", supports(one)])
     return ["## Reasons of numbers that differ", "", _markdown(rows).rstrip("\n")] if len(rows) > 2 else []
 
 

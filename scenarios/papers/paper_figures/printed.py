@@ -114,9 +114,8 @@ def read(path: Path) -> Paper:
     figures = tuple(
         _figure(_Keys(f"{path.parent.name}: {one.get('figure')}", one)) for one in reader.list("figures")
     )
-    described = reader.mapping("twins")
-    first = [twin(name, keys) for name, keys in described.items()]
-    twins = (*first, *(own.across() for own in first if described[own.name].get("across") != "no"))
+    first = [twin(name, keys) for name, keys in reader.mapping("twins").items()]
+    twins = (*first, *(own.across() for own in first if own.across_duration))
     paper = Paper(
         path.parent.name,
         reader.text("heading"),

@@ -2,8 +2,8 @@
 
 ``twins:`` of ``printed.yml`` says, before anything is fitted, which rows of a table are fitted. All other
 rows of the table are held out: the fit never reads them (``fitting``), and the twin predicts them
-(``prediction``). A second twin of the same description is fitted the other way round (``Twin.across``), so
-each row is predicted by a twin that has not seen it.
+(``prediction``). Where a twin has ``across``, a second twin of the same description is fitted the other way
+round (``Twin.across``), so each row is predicted by a twin that has not seen it.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ class Twin:
     """Of the scenario's text, beside its hosts."""
     duration: str = "1 s"
     """Of a run while it is fitted."""
+    across_duration: str = ""
+    """Of a run while the crosswise twin is fitted; none: there is no such twin."""
     crosswise: bool = False
     """It is fitted to what the other twin of this description predicts."""
 
@@ -53,6 +55,7 @@ class Twin:
             scenarios={f"{file}-across": original for file, original in self.scenarios.items()},
             fit=self.predict,
             predict=self.fit,
+            duration=self.across_duration,
             crosswise=True,
         )
 
@@ -102,6 +105,7 @@ def twin(name: str, keys: Mapping[str, Any]) -> Twin:
         dict(keys["streams"]),
         dict(keys.get("changes", {})),
         keys.get("duration", "1 s"),
+        keys.get("across", ""),
     )
     if both := sorted(set(found.fit) & set(found.predict)):
         raise ValueError(f"twins: {name}: fitted and held out: {', '.join(both)}")
