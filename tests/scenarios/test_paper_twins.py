@@ -16,7 +16,9 @@ from paper_figures.number import PrintedNumber, number
 from paper_figures.prediction import interval, student
 from paper_figures.printed import PAPERS, Entry, Paper, papers
 from paper_figures.quantity import Quantity
+from paper_figures.recording import Recorded
 from paper_figures.twins import Band, Lognormal, Twin, hosts, scenario, twin
+from paper_figures.verdicts import Verdict, judge
 
 from tsnbench.scenario import load_variants
 
@@ -97,6 +99,31 @@ def test_every_row_of_a_table_is_fitted_or_held_out() -> None:
         numbers = [one for one in tables if not one.statement and not one.quantity.path.startswith("plan.")]
         without = [one for one in numbers if one.twin is None]
         assert not [one.what for one in without if (one.quantity.file, one.quantity.subject) in of_twins]
+
+
+def test_a_crosswise_twin_is_the_first_one_with_other_rows() -> None:
+    first = {own.name: own for _, own in TWINS if not own.crosswise}
+    crosswise = [own for _, own in TWINS if own.crosswise]
+    assert crosswise
+    for own in crosswise:
+        other = first[own.name.removesuffix("-across")]
+        assert (own.fit, own.predict) == (other.predict, other.fit)
+        assert (own.latencies, own.changes, own.streams) == (other.latencies, other.changes, other.streams)
+        assert own.start == other.start
+
+
+def test_each_number_is_judged_by_the_twin_that_has_not_seen_it() -> None:
+    for paper in papers():
+        figures = judge(paper, Recorded.read().values)
+        numbers = [one for each in figures for one in each.compared if one.entry.twin and one.twin]
+        unseen = {one.entry.twin for one in numbers if one.entry.twin and one.inside is not None}
+        for one in numbers:
+            own = one.entry.twin
+            assert own
+            assert (own.row(one.entry.table, one.entry.quantity) in own.predict) is (one.inside is not None)
+            if own.crosswise and one.verdict is not Verdict.PREDICTED:
+                assert one.verdict is Verdict.FITTED
+        assert {own for own in paper.twins if own.crosswise} <= unseen
 
 
 def test_secret_parameters_are_found() -> None:

@@ -31,10 +31,12 @@ INTENDED = {
     # More cross traffic than a link, a window or a shaper passes.
     "port-overload": ["bench/star", "papers/farzaneh/experiment-1"]
     + [f"papers/flextest/{name}" for name in ("matrix", "no-prioritisation", "psi-omega", "spq")]
-    + [f"papers/flextest/{name}" for name in ("synchronised-senders", "tas", "tas-guard-band")],
+    + [f"papers/flextest/{name}" for name in ("synchronised-senders", "tas", "tas-guard-band")]
+    + [f"papers/flextest/reasons/{name}" for name in ("list-phases", "queue")],
     "gate-overload": ["bench/star", "twin/taprio-windows"]
     + [f"papers/flextest/{name}" for name in ("matrix", "psi-omega")]
-    + [f"papers/flextest/{name}" for name in ("synchronised-senders", "tas", "tas-guard-band")],
+    + [f"papers/flextest/{name}" for name in ("synchronised-senders", "tas", "tas-guard-band")]
+    + ["papers/flextest/reasons/list-phases"],
     "class-over-reservation": ["twin/cbs-beside", "twin/cbs-spacing"],
     # The lesson of the paper: a schedule without a window for PTP.
     "ptp-no-window": ["papers/cots/l1/taprio"],

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from textwrap import fill
 
 from paper_figures.printed import PAPERS, Paper
 from paper_figures.verdicts import Compared, JudgedFigure, Results, Verdict, compare
 
 OVERVIEW = PAPERS.parent / "README.md"
 FRONT = OVERVIEW.parents[1] / "README.md"
+WIDTH = 100
+"""Of a line of text."""
 BETWEEN = " \u00b7 "
 """Between reasons of one row."""
 _COUNT = re.compile(r"(<!-- count -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -33,11 +36,19 @@ def count(figures: Sequence[JudgedFigure]) -> str:
     for what, statements in (("numbers", False), ("statements and bounds", True)):
         rows.append([what, *(str(sum(len(one.of(each, statements)) for one in figures)) for each in Verdict)])
     of_twins = [other.inside for one in figures for other in one.compared if other.inside is not None]
-    return _markdown(rows) + (
-        f"\nThe fits of twins did not see {len(of_twins)} of the numbers that differ without them; "
-        f"{sum(of_twins)} are inside\nthe intervals of 95 %. An interval that is wider than a factor of "
-        "10 does not count as a prediction.\n"
+    text = (
+        f"Twins tried {len(of_twins)} numbers that their fits had not seen; {sum(of_twins)} are inside the "
+        "intervals of 95 %. An interval that is wider than a factor of 10 does not count as a prediction. "
+        f"{_crosswise(figures)} of the predicted numbers are of rows to which a first twin was fitted: a "
+        "second one, fitted to the other rows, predicts them."
     )
+    return f"{_markdown(rows)}\n{fill(text, WIDTH)}\n"
+
+
+def _crosswise(figures: Sequence[JudgedFigure]) -> int:
+    """How many numbers second twins predict, which were fitted to what the first ones predict."""
+    predicted = (one.entry.twin for each in figures for one in each.of(Verdict.PREDICTED))
+    return sum(own is not None and own.crosswise for own in predicted)
 
 
 def front(text: str, figures: Sequence[JudgedFigure]) -> str:
@@ -48,10 +59,12 @@ def front(text: str, figures: Sequence[JudgedFigure]) -> str:
     )
     every = met + predicted + fitted + differ
     made = (
-        f"Of {every} printed numbers, {met} are met without a fit and {predicted} are predicted by fits to "
-        f"{fitted}\nothers; {differ} differ, each with a reason that a run or a calculation of ours supports."
+        f"Of {every} printed numbers, {met} are met without a fit, and {predicted} are predicted by fits to "
+        f"other numbers ({_crosswise(figures)} of them by second fits, to what the first fits predict). "
+        f"{fitted} are fitted only. {differ} differ, each with a reason that a run or a calculation of ours "
+        "supports."
     )
-    return _SUM.sub(lambda found: f"{found[1]}{made}{found[2]}", text)
+    return _SUM.sub(lambda found: f"{found[1]}{fill(made, WIDTH)}{found[2]}", text)
 
 
 def blocks(text: str) -> list[str]:
