@@ -8,10 +8,15 @@ from pathlib import Path
 import pytest
 
 from support.device_defects import BRIDGE as LAB
+from support.device_defects import TAGGED
 from support.devices import bench, results
 from support.profile import PROFILE
+from tsnbench import Simulation
 from tsnbench.conform.bench import Bench
+from tsnbench.conform.catalogue import chosen
 from tsnbench.conform.judge import Error
+from tsnbench.conform.run import judged, prepare
+from tsnbench.conform.seen import Seen
 from tsnbench.scenario import read_scenario
 
 CLEAN = 100 if PROFILE == "nightly" else 2
@@ -26,9 +31,24 @@ def test_a_device_without_a_defect_passes(seed: int, tmp_path: Path) -> None:
         "rate: 100 Mbit/s", f"rate: {rate}"
     )
     found = results(bench(text.replace("seed: 1", f"seed: {seed}"), only=PORTS), tmp_path)
-    assert len({one.test for one in found if one.verdict == "pass"}) == 13
+    assert len({one.test for one in found if one.verdict == "pass"}) == 15
     assert {one.port for one in found if one.verdict == "pass"} == set(PORTS)
     assert {one.verdict for one in found} == {"pass", "not-offered"}
+
+
+def test_a_kernel_whose_bridges_know_no_vlans_is_not_judged_by_them(tmp_path: Path) -> None:
+    """Frames that the imitated device does not forward leave nevertheless; what it forwards is told."""
+    more = "streams:\n  more: {from: t1, to: robot, vlan: 7, frame: 600 B, period: 1 ms}\n"
+    leaking = bench(TAGGED, TAGGED.replace("streams:\n", more), ["switch -> robot"])
+    ((_, stimulus),) = prepare(leaking, chosen(["vlan.egress"])).stimuli
+    seen = Seen.of(Simulation().execute(stimulus.plan, tmp_path))
+    for own, error, expected in (
+        (leaking, Error(4, 0, 2, kernel=True), ("fail", None)),
+        (bench(TAGGED, only=["switch -> robot"]), Error(4, 0, 2, kernel=True), ("not-decidable", "kernel")),
+        (bench(TAGGED, only=["switch -> robot"]), Error(4, 0, 2), ("fail", None)),
+    ):
+        (one,) = [one for one in judged("vlan-foreign", own, stimulus, seen, error) if "egress" in one.test]
+        assert (one.verdict, one.reason) == expected
 
 
 def test_a_regenerated_priority_is_what_the_scenario_says(tmp_path: Path) -> None:

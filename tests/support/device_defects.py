@@ -161,6 +161,11 @@ def _gate(stream: str, how: str) -> str:
     )
 
 
+def _passing(talker: str, vid: int) -> str:
+    """A stream by which the ports on its path become members of a VLAN."""
+    return f"  more: {{from: {talker}, to: robot, vlan: {vid}, frame: 600 B, period: 1 ms}}\n"
+
+
 REWRITES = "policing: [{at: all -> switch, regenerate: {3: 5}}]\n"
 MIDDLE = "{open: [0], for: 300 us}, {open: [6], for: 200 us}, "
 LOWER = "{open: [0, 1, 2, 3, 4, 5, 6], for: 900 us"
@@ -241,6 +246,14 @@ DEFECTS = [
         "vlan.member", TAGGED,
         ("no member of VLAN 7", "seed: 1\n", f"seed: 1\n{_gate('back', 'open: false')}"),
         only=BRIDGE_PORTS,
+    ),
+    *_of(
+        "vlan.egress", TAGGED,
+        ("member of one VLAN more", "streams:\n", f"streams:\n{_passing('t1', 7)}"),
+    ),
+    *_of(
+        "vlan.ingress", TAGGED,
+        ("another port is a member, too", "streams:\n", f"streams:\n{_passing('t2', 100)}"),
     ),
     *_of(
         "priority.untagged", TAGGED,

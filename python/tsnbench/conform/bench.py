@@ -18,10 +18,11 @@ from tsnbench.scenario.model.clocks import Clock, Clocks
 from tsnbench.scenario.model.ptp import Servo
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tsnbench.conform.judge import Reason
     from tsnbench.plan.types import Fault, PlanDocument, Policing, Port
+    from tsnbench.plan.types import Stream as PlannedStream
     from tsnbench.scenario.model import Scenario, Stream
 
 
@@ -120,6 +121,11 @@ class Bench:
     @cached_property
     def network(self) -> Network:
         return Network(self.expected.document)
+
+    @cached_property
+    def imitated(self) -> Network:
+        """The network of the device that runs in its place."""
+        return Network(self.device.document)
 
     @property
     def ports(self) -> list[Port]:
@@ -230,6 +236,8 @@ class Bench:
         on_links: Sequence[Fault] = (),
         messages_at: Sequence[str] = (),
         follows: bool = False,
+        kept_out: Collection[str] = (),
+        beside: Collection[str] = (),
     ) -> Stimulus | Unsent:
         """The Plan of a stimulus, unless its frames do not leave the device by this port.
 
@@ -238,9 +246,10 @@ class Bench:
         Testers have no gates and shapers. The device has those of :attr:`device`, with its faults, and its
         ``filters`` of these streams. Faults ``on_links`` are those that testers make on purpose.
         PTP's messages are captured on the links of the ports ``messages_at``, in both directions;
-        ``follows``: the device's own clock follows the grandmaster meanwhile.
+        ``follows``: the device's own clock follows the grandmaster meanwhile. Frames of the streams
+        ``kept_out`` end at the device; those of the streams ``beside`` may leave it by other ports.
         """
-        taps, later = self.scenario.taps, 0 if messages_at else self.settled_ns
+        later = 0 if messages_at else self.settled_ns
         streams = {
             own: one.model_copy(update={"start": one.start + later, "stop": one.stop and one.stop + later})
             for own, one in streams.items()
@@ -258,26 +267,41 @@ class Bench:
                 "faults": (),
                 "policing": self._filters(streams) if filters else (),
                 "clocks": self._clocks(follows) if messages_at else self.scenario.clocks,
-                "taps": Taps(
-                    ports=tuple(dict.fromkeys((port, *self._from_bridges(), *messages_at))),
-                    granularity=taps.granularity,
-                    tx_point=taps.tx_point,
-                    # Times of messages at both ends are compared as captures have them.
-                    rx_point=taps.tx_point if messages_at else taps.rx_point,
-                ),
+                "taps": self._taps(port, messages_at),
             }
         )
         document = make_plan(bare).document
         number = self.number(port)
-        if not all(any(hop["port"] == number for hop in one["route"]) for one in document["streams"]):
+        through = [one["route"] for one in document["streams"] if one["name"] not in beside]
+        if not all(any(hop["port"] == number for hop in route) for route in through):
             return Unsent(port, "frames between the testers take a path without this port")
-        document = self._with_device(document)
+        made = self._with_device(document)
+        made["streams"] = [
+            self._ending_here(one) if one["name"] in kept_out else one for one in made["streams"]
+        ]
         if on_links:
-            moved = [_later(fault, later) for fault in on_links]
-            document["faults"] = [*document.get("faults", ()), *moved]
-        made = Plan(document)
-        check(made.to_json(), document)
-        return Stimulus(name, port, made, streams, about)
+            made["faults"] = [*made.get("faults", ()), *(_later(fault, later) for fault in on_links)]
+        check(Plan(made).to_json(), made)
+        return Stimulus(name, port, Plan(made), streams, about)
+
+    def _taps(self, port: str, messages_at: Sequence[str]) -> Taps:
+        taps = self.scenario.taps
+        return Taps(
+            ports=tuple(dict.fromkeys((port, *self._from_bridges(), *messages_at))),
+            granularity=taps.granularity,
+            tx_point=taps.tx_point,
+            # Times of messages at both ends are compared as captures have them.
+            rx_point=taps.tx_point if messages_at else taps.rx_point,
+        )
+
+    def _ending_here(self, stream: PlannedStream) -> PlannedStream:
+        """A stream with one listener whose frames reach the device and are not forwarded there."""
+        made, ports = stream.copy(), [hop["port"] for hop in stream["route"]]
+        last = next(place for place, port in enumerate(ports) if self.network.far(port) == self.node)
+        made["route"] = stream["route"][: last + 1]
+        made["listeners"] = [{"node": self.node, "route": last}]
+        made.pop("flood", None)
+        return made
 
     def _clocks(self, follows: bool) -> Clocks | None:
         """Those of the device's scenario with PTP's messages at taps and in captures, and one clock for all

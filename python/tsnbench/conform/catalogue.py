@@ -52,6 +52,7 @@ STAIRS = "100 frames of 64, 512 and 1522 octets each at 50, 75, 90, 95, 99 and 1
 SINGLE = "single frames of seven sizes from 64 to 1522 octets, with random gaps"
 LOADED = "every PCP in turn loads the port 1.4 times, while 12 small frames of each PCP pass"
 TAGS = "10 small frames of each VLAN of the scenario, and of each PCP from behind each other port"
+FOREIGN = "10 small frames of each VLAN that this port or the one by which they enter does not have"
 TURNS = (
     "small frames of the class with the shortest windows, 6 cycles before the first turn to 6 behind the last"
 )
@@ -194,6 +195,22 @@ TESTS = {
             "none",
             "VLANs of the scenario's streams at the port, of which less than half of the frames leave",
             "0 VLANs",
+        ),
+        *(
+            Test(
+                f"vlan.{name}",
+                f"IEEE 802.1Q-2022, {clause}",
+                FOREIGN,
+                "none",
+                f"VLANs of which {which}, with frames that leave by this port",
+                "0 VLANs",
+                ("vlan.member",),
+                "vlan-foreign",
+            )
+            for name, clause, which in (
+                ("egress", "8.6.4", "this port is no member"),
+                ("ingress", "8.6.2", "this port is a member, and the one by which frames enter is not"),
+            )
         ),
         Test(
             "priority.tag",

@@ -31,8 +31,8 @@ from tsnbench.conform.suites import (
     ptp,
     ptp_time,
     queue,
-    vlan,
 )
+from tsnbench.conform.suites.vlan import foreign, member
 from tsnbench.errors import InputError
 from tsnbench.runs import clearing, file_names, lock
 from tsnbench.runs.errors import FolderError, writing
@@ -69,7 +69,8 @@ SUITES: dict[str, Suite] = {
     "gates-turns": gates_turns,
     "forwarding": forwarding,
     "load": load,
-    "vlan": vlan,
+    "vlan": member,
+    "vlan-foreign": foreign,
     "priority": priority,
     "priority-untagged": priority_untagged,
     "queue": queue,

@@ -104,6 +104,12 @@ class Seen:
         ports = [hop["port"] for hop in route]
         return ports[max(ports.index(egress) - 1, 0)]
 
+    def arrives(self, stream: str, node: int) -> int:
+        """The neighbour's port by which a stream enters a node."""
+        ports, own = self.plan["ports"], next(one for one in self.plan["streams"] if one["name"] == stream)
+        every = [hop["port"] for hop in own["route"]]
+        return next(port for port in every if ports[ports[port]["peer"]]["node"] == node)
+
     def frames(self, port: int, stream: str) -> Frames:
         """The times of :meth:`left` as arrays."""
         table = self.left(port, stream)

@@ -51,11 +51,11 @@ class Sides:
 
     @cached_property
     def ends(self) -> set[int]:
-        """Nodes at which a stream begins or ends: programs run there, so they must be hosts."""
+        """Nodes at which a stream begins or ends: programs run there, so they must be hosts. No program of a
+        bridge receives."""
         streams = self.network.streams
-        return {one["talker"] for one in streams} | {
-            listener["node"] for one in streams for listener in one["listeners"]
-        }
+        heard = {listener["node"] for one in streams for listener in one["listeners"]}
+        return {one["talker"] for one in streams} | {node for node in heard if self.network.talks(node)}
 
     @cached_property
     def links(self) -> list[Link]:

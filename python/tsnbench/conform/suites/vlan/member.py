@@ -46,7 +46,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
         cycle = port["gates"]["cycle_ns"] if "gates" in port else 0
         gap = max(SPACING * round((OCTETS + PHY_OVERHEAD) * 8e9 / slowest), cycle)
         tags = {
-            f"tag-{place + 1}-{pcp}": _stream(talker, testers.listener, pcp, bench.vid(port["name"]))
+            f"tag-{place + 1}-{pcp}": small_frames(talker, testers.listener, pcp, bench.vid(port["name"]))
             for place, (talker, _) in enumerate(sources)
             for pcp in _open(bench, port)
         }
@@ -74,7 +74,7 @@ def members(bench: Bench, port: Port) -> dict[str, Stream]:
             continue
         listeners = [one for one in own.listeners if one in bench.behind(number)]
         if listeners and own.talker != bench.name and not _filtered(bench, planned["name"]):
-            found.setdefault(own.vid, (planned["name"], _stream(own.talker, listeners[0], pcp, own.vid)))
+            found.setdefault(own.vid, (planned["name"], small_frames(own.talker, listeners[0], pcp, own.vid)))
     return dict(found.values())
 
 
@@ -94,7 +94,7 @@ def _open(bench: Bench, port: Port) -> list[int]:
     return [pcp for pcp in range(8) if open_ns(gates, port["pcp_to_class"][pcp])]
 
 
-def _stream(talker: str, listener: str, pcp: int, vid: int | None) -> Stream:
+def small_frames(talker: str, listener: str, pcp: int, vid: int | None) -> Stream:
     return Stream(
         talker=talker,
         listeners=(listener,),
