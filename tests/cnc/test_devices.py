@@ -159,8 +159,9 @@ def test_killed_between_store_and_devices_the_devices_say_which_plan_it_is(
         assert list(again.network.requested) == ([] if before else ["x"])
         assert on_devices(devices, again) == []
         assert again.decisions[-1].outcome == ("devices" if before else "accepted")
+        assert asked(again, Change("a", {"y": BOUNDED})).number == 2
     with service_of(base, two, tmp_path) as (last, _):
-        assert len(last.decisions) == 1
+        assert len(last.decisions) == 2
 
 
 def test_the_command_tells_differences_and_overwrites_nothing_by_itself(

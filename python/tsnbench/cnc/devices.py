@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.deploy import Access, Outcome, Target, deploy
+from tsnbench.deploy import Access, Outcome, Target, deploy, take_over
 from tsnbench.deploy.cut_over import CutOver
 from tsnbench.deploy.transaction import RefusedError
 
@@ -35,6 +35,7 @@ class NetconfDevices:
         interfaces: the device's name for a port, where it is not ``eth1`` for the first one.
         partial: leave out what a device's modules cannot express.
         lead_s: from the choice of an instant until all devices change; None: measured.
+        fence: is called when all devices are locked, and raises if another service leads.
     """
 
     where: Sequence[Target]
@@ -43,6 +44,7 @@ class NetconfDevices:
     interfaces: Mapping[str, str] = field(default_factory=dict)
     partial: bool = False
     lead_s: float | None = None
+    fence: Callable[[], None] | None = None
     lists_from_ns: int | None = None
     """The instant (TAI) from which on the gate control lists of all devices are those of the Plan."""
     _took_s: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
@@ -82,6 +84,15 @@ class NetconfDevices:
         changed = sum(len(lines) for lines in done.changes.values())
         return [f"{changed} changes on {len(self.where)} devices", *done.warnings, *cut.notes]
 
+    def take_over(self) -> None:
+        """Ends what an earlier leader does on the devices; it finds out by its fence, or cannot write.
+
+        Raises:
+            BackendError: a device does not answer, or does not end the session. InputError: it gives no
+                access.
+        """
+        take_over(list(self.where), self.access)
+
     def _lead_ns(self) -> int:
         measured = LEAD * max(self._took_s) if self._took_s else FIRST_LEAD_S
         return round(min(max(self.lead_s or measured, LEAST_LEAD_S), LONGEST_LEAD_S) * 1e9)
@@ -106,6 +117,7 @@ class NetconfDevices:
             partial=self.partial,
             dry_run=cut is None,
             cut=cut,
+            fence=self.fence,
         )
         self.lists_from_ns = found.lists_from_ns
         return found

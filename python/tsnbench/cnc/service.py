@@ -116,6 +116,7 @@ class Service:
         if pending is None or self.store is None:
             return
         decision, after = pending
+        self._number = max(self._number, decision.number)
         if self.devices is not None and not self.devices.differences(after.plan.document):
             notes, at = ["the service ended meanwhile; all devices had it"], self.devices.lists_from_ns
             self._told(replace(decision, notes=notes, in_force_ns=at), after)
@@ -268,7 +269,8 @@ class Service:
             return self._told(replace(decision, in_force_ns=self.in_force_ns), None)
         try:
             notes = self._deployed(decision, after, bool(change.tidy))
-        except FullStoreError:
+        except FullStoreError as error:
+            self._lose(error)
             raise
         except (BackendError, InputError) as error:
             problem = PlanningProblem("devices", "devices that take the Plan", str(error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from tsnbench.deploy.changes import Change, Has, changes, same, words
 from tsnbench.deploy.cut_over import CutOver, begins, starts, still_waiting, unlike
 from tsnbench.deploy.device import PORT, Access, AccessError, Device, DeviceError, connect
 from tsnbench.deploy.supported_modules import Missing, restricted_to
-from tsnbench.deploy.transaction import Job, RefusedError, carry_out
+from tsnbench.deploy.transaction import Between, Job, RefusedError, carry_out
 from tsnbench.deploy.tree import Node, read
 from tsnbench.errors import BackendError, InputError
 from tsnbench.exports.yang_check import check
@@ -124,11 +124,13 @@ def deploy(
     dry_run: bool = False,
     within_s: int = 120,
     cut: CutOver | None = None,
+    fence: Callable[[], None] | None = None,
 ) -> Outcome:
     """Gives every device its part of a Plan, reads the result back, and records the earlier configuration.
 
     With ``cut``, gate control lists that change begin at one instant of the future on all devices; without
-    it, at each device when it commits.
+    it, at each device when it commits. ``fence`` is called when all devices that change are locked, and
+    raises if this process may not change them any more.
 
     Raises:
         InputError: a wrong password or key, or data that violate the modules in ``yang``.
@@ -161,7 +163,7 @@ def deploy(
         ]
         kept = records.Record(document["name"], content_hash(document), "begun", entries)
         outcome.record = kept.create(record)
-        outcome.warnings = _recorded(kept, outcome.record, jobs, within_s, cut)
+        outcome.warnings = _recorded(kept, outcome.record, jobs, within_s, _between(jobs, cut, fence))
         outcome.done = True
         return outcome
 
@@ -194,12 +196,11 @@ def _expressible(
 
 
 def _recorded(
-    kept: records.Record, path: Path, jobs: list[Job], within_s: int, cut: CutOver | None
+    kept: records.Record, path: Path, jobs: list[Job], within_s: int, between: Between
 ) -> list[str]:
     """Carries the changes out, and notes in the record how they ended; returns warnings."""
-    given = {job.device: job.changes for job in jobs}
     try:
-        warnings = carry_out(jobs, within_s, None if cut is None else lambda: cut.check(given))
+        warnings = carry_out(jobs, within_s, between)
     except RefusedError as error:
         if error.left:
             kept.update(path, "broken")
@@ -207,8 +208,35 @@ def _recorded(
         kept.update(path, "taken back")
         error.record = path
         raise
+    except BackendError:
+        # The fence: nothing was changed.
+        path.unlink(missing_ok=True)
+        raise
     kept.update(path, "done")
     return warnings
+
+
+def _between(jobs: Iterable[Job], cut: CutOver | None, fence: Callable[[], None] | None) -> Between:
+    found = Between() if fence is None else Between(fence)
+    given = {job.device: job.changes for job in jobs}
+    return found if cut is None else replace(found, committed=lambda: cut.check(given))
+
+
+def take_over(where: list[Target], access: Access) -> None:
+    """Ends the sessions of others that have locked a device, so that they change nothing any more.
+
+    A process that locks the devices later has to learn from its ``fence`` that it may not change them.
+
+    Raises:
+        InputError: a wrong password or key.
+        BackendError: a device cannot be reached, or does not end the session.
+    """
+    with _connected(where, access) as devices:
+        for device in devices:
+            try:
+                device.take()
+            except DeviceError as error:
+                raise BackendError(f"{device.node}: {error}") from None
 
 
 def _in_words(devices: Iterable[Device], jobs: Iterable[Job]) -> dict[str, list[str]]:

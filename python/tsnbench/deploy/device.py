@@ -34,6 +34,8 @@ LARGEST_REPLY = 16 * 10**6
 ENDS = (b"]]>]]>", b"\n##\n")
 """Ends of a message: RFC 6242, 4.3 and 4.2."""
 LONGEST_END = max(map(len, ENDS)) - 1
+TAKES, TAKE_S = 100, 0.05
+"""How often a lock is tried while another session ends, and the time between two attempts."""
 CLOSE_S = 2
 """Time limit for a device to end the session."""
 TICK_S = 0.005
@@ -206,6 +208,33 @@ class Device:
         with device_errors():
             self._session.lock(store)
         self._locked.append(store)
+
+    def take(self) -> None:
+        """Ends a session that has locked the configuration; the device takes back what it has not confirmed.
+
+        RFC 6241, 7.5 (a refused lock names the session) and 7.9 (`kill-session`).
+
+        Raises:
+            DeviceError: it cannot be locked, or its user may not end sessions.
+        """
+        store = "candidate" if self.candidate else "running"
+        for _ in range(TAKES):
+            with device_errors():
+                try:
+                    self._session.lock(store)
+                except ncclient.operations.RPCError as error:
+                    holder = re.search(r"session-id\b[^>]*>\s*([1-9]\d*)", str(error.info or ""))
+                    if error.tag != "lock-denied" or holder is None:
+                        raise
+                    with contextlib.suppress(ncclient.operations.RPCError):
+                        self._session.kill_session(holder[1])
+                    refusal = DeviceError(_refusal(error))
+                else:
+                    self._locked.append(store)
+                    self.unlock()
+                    return
+            time.sleep(TAKE_S)
+        raise refusal
 
     def unlock(self) -> None:
         for store in reversed(self._locked):

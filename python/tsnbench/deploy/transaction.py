@@ -14,7 +14,18 @@ from tsnbench.deploy.changes import Change, Has, edit, same, words
 from tsnbench.deploy.device import Device, DeviceError
 from tsnbench.errors import BackendError
 
-Ready = Callable[[], dict[str, str]]
+
+@dataclass(frozen=True)
+class Between:
+    """What is asked in the middle of a transaction.
+
+    Args:
+        locked: is called when all devices are locked, before any change; it raises if nothing may be changed.
+        committed: is called when all have committed, before any keeps its commit: what is wrong, by node.
+    """
+
+    locked: Callable[[], None] = lambda: None
+    committed: Callable[[], dict[str, str]] = dict
 
 
 @dataclass
@@ -60,20 +71,19 @@ class RefusedError(BackendError):
         return "\n".join(lines)
 
 
-def carry_out(jobs: list[Job], within_s: int = 120, ready: Ready | None = None) -> list[str]:
+def carry_out(jobs: list[Job], within_s: int = 120, between: Between | None = None) -> list[str]:
     """Stages, commits, reads back and confirms; returns warnings about changes that are made but not saved.
-
-    ``ready`` is asked when all devices have committed, before any keeps its commit: what is wrong, by node.
 
     Raises:
         RefusedError: a device failed, and the others have their earlier configuration again.
     """
+    between = between or Between()
     try:
-        _stage(jobs)
+        _stage(jobs, between.locked)
         # Devices that can revert a commit by themselves go first; devices without a candidate go last.
         order = sorted(jobs, key=lambda job: (not job.device.confirmed, not job.device.candidate))
         _commit(order, within_s)
-        if errors := ready() if ready else {}:
+        if errors := between.committed():
             raise RefusedError(errors, _all_back(order, kept=0))
         _keep(order)
         _confirm(order)
@@ -89,12 +99,19 @@ def carry_out(jobs: list[Job], within_s: int = 120, ready: Ready | None = None) 
     return warnings
 
 
-def _stage(jobs: list[Job]) -> None:
+def _stage(jobs: list[Job], locked: Callable[[], None]) -> None:
     errors: dict[str, str] = {}
     for job in jobs:
         try:
             job.device.lock()
-            job.device.stage(job.edit)
+        except DeviceError as error:
+            errors[job.device.node] = str(error)
+    if not errors:
+        locked()
+    for job in jobs:
+        try:
+            if job.device.node not in errors:
+                job.device.stage(job.edit)
         except DeviceError as error:
             errors[job.device.node] = str(error)
     if not errors:

@@ -119,14 +119,13 @@ def serve(
         devices = None
         database = _database(store)
         if node:
-            if store is None or database is not None:
-                hint = "  hint: add --store cnc"
-                raise InputError(f"--node: expected --store with a folder, found {store or 'none'}\n{hint}")
+            if store is None:
+                raise InputError("--node: expected --store, found none\n  hint: add --store cnc")
             access = Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts)
             devices = NetconfDevices(
                 targets(base.planned.plan.document, None, node),
                 access,
-                Path(store),
+                Path() if database else Path(store),
                 partial=partial,
                 lead_s=_lead_s(lead),
             )
@@ -184,9 +183,12 @@ class _Own:
     def begin(self) -> tuple[Service, Streams | None]:
         """The service of this process, which leads now."""
         place = self.database or (Path(self.store) if self.store else None)
-        self.service = Service(
-            self.base, Store(place, self.base.digest) if place else None, self.devices, self.rules
-        )
+        store = Store(place, self.base.digest) if place else None
+        if store is not None and self.devices is not None and self.database is not None:
+            # From now on this process leads in the database; after the next line on the devices, too.
+            self.devices.fence = store.beat
+            self.devices.take_over()
+        self.service = Service(self.base, store, self.devices, self.rules)
         if self.devices is not None:
             _compare(self.devices, self.service, self.overwrite)
         streams = _restconf(self.service, self.yang) if self.yang else None
