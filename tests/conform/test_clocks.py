@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.device_defects import STEERED
 from support.devices import bench, lab, results, verdicts
 from tsnbench.conform import budget
 from tsnbench.conform.catalogue import chosen
@@ -65,3 +66,25 @@ def test_stamps_of_a_kernel_are_coarse_and_mean_no_known_part_of_a_frame(tmp_pat
     assert (error.stamps_ns, error.whole, error.testers_ns) == (4_000, False, 0)
     found = results(bench(lab()), tmp_path, ["forwarding"], error)
     assert {(one.verdict, one.reason) for one in found} == {("not-decidable", "plane")}
+
+
+def test_a_clock_is_judged_by_testers_with_one_clock_alone(tmp_path: Path) -> None:
+    """On hosts, testers follow the grandmaster, too, and may follow the device."""
+    own = bench(STEERED, only=["switch -> robot"])
+    ((_, one),) = prepare(own, chosen(["ptp.servo"])).stimuli
+    assert {budget.before(one.plan, place, 0).planned_clocks for place in ("simulation", "vm")} == {True}
+    found = results(own, tmp_path, ["ptp.servo"], budget.before(one.plan, "hosts", 0))
+    reasons = {one.test: one.reason for one in found}
+    assert reasons["ptp.servo"] == reasons["ptp.settle"] == "unsupported-tester"
+
+
+def test_a_servo_is_measured_by_the_openings_of_a_gate(tmp_path: Path) -> None:
+    """A clock that drifts by 1.3 ppm and is steered by at most 1 ppm gains 300 ns each second.
+
+    The clock is right at first. The last opening is 60 intervals of 1/8 s after the first release at 6 s.
+    """
+    slow = STEERED.replace("1/8 s}", "1/8 s, servo: {max_frequency: 1 ppm}}")
+    found = results(bench(STEERED, slow, ["switch -> robot"]), tmp_path, ["ptp.servo"])
+    (one,) = [one for one in found if one.test == "ptp.servo"]
+    assert one.found is not None
+    assert abs(one.found.value - 0.3e-6 * 13.5e9) < 0.1 * 0.3e-6 * 13.5e9

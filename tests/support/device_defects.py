@@ -106,6 +106,10 @@ clocks:
 """
 BOUNDARY = FOLLOWS.replace("PROFILE", "ptp: {grandmaster: gm, sync-interval: 1/8 s, delay-interval: 1/8 s}")
 RELAY = FOLLOWS.replace("PROFILE", "gptp: {grandmaster: gm, sync-interval: 1/8 s}")
+STEERED = (
+    RELAY.replace("200 ns", "2 us").replace("20 ppm", "1300 ppb").replace("gm, sync", "gm, pcp: 0, sync")
+    + "shapers: {switch -> robot: {gates: {entries: [{open: [6], for: 200 us}, {open: [0], for: 800 us}]}}}\n"
+)
 TAGGED = BRIDGE.replace(
     "period: 1 ms}\n",
     "period: 1 ms}\n  back: {from: t2, to: t1, vlan: 7, frame: 600 B, period: 1 ms}\n"
@@ -114,7 +118,7 @@ TAGGED = BRIDGE.replace(
 LABS = {
     "gates": GATES, "bridge": BRIDGE, "meter": METER, "red": RED, "gate": GATE, "closes": CLOSES, "sdu": SDU,
     "blocks": BLOCKS, "tagged": TAGGED, "ring": RING, "cut": CUT, "hold": HOLD, "begins": BEGINS,
-    "changes": CHANGES, "ptp": PTP, "boundary": BOUNDARY, "relay": RELAY,
+    "changes": CHANGES, "ptp": PTP, "boundary": BOUNDARY, "relay": RELAY, "steered": STEERED,
 }  # fmt: skip
 """Networks whose device has no defect."""
 BRIDGE_PORTS = ("switch -> t1", "switch -> robot")
@@ -343,6 +347,14 @@ DEFECTS = [
     *_of(
         "ptp.lock", BOUNDARY,
         ("a step of the clock after the first release", *_fault("{clock-step: switch, by: 1 us, at: 6 s}")),
+    ),
+    *_of(
+        "ptp.servo", STEERED,
+        ("a servo that steers by 1 ppm at most", "1/8 s}", "1/8 s, servo: {max_frequency: 1 ppm}}"),
+    ),
+    *_of(
+        "ptp.settle", STEERED,
+        ("a step that is corrected too late", *_fault("{clock-step: switch, by: 10 us, at: 6500 ms}")),
     ),
 ]  # fmt: skip
 """All of them."""

@@ -236,6 +236,7 @@ class Bench:
         on_links: Sequence[Fault] = (),
         messages_at: Sequence[str] = (),
         follows: bool = False,
+        steered: bool = False,
         kept_out: Collection[str] = (),
         beside: Collection[str] = (),
     ) -> Stimulus | Unsent:
@@ -246,7 +247,8 @@ class Bench:
         Testers have no gates and shapers. The device has those of :attr:`device`, with its faults, and its
         ``filters`` of these streams. Faults ``on_links`` are those that testers make on purpose.
         PTP's messages are captured on the links of the ports ``messages_at``, in both directions;
-        ``follows``: the device's own clock follows the grandmaster meanwhile. Frames of the streams
+        ``follows``: the device's own clock follows the grandmaster meanwhile, ``steered``: also in gPTP,
+        and no station does. Frames of the streams
         ``kept_out`` end at the device; those of the streams ``beside`` may leave it by other ports.
         """
         later = 0 if messages_at else self.settled_ns
@@ -266,7 +268,7 @@ class Bench:
                 "shapers": {},
                 "faults": (),
                 "policing": self._filters(streams) if filters else (),
-                "clocks": self._clocks(follows) if messages_at else self.scenario.clocks,
+                "clocks": self._clocks(follows, steered) if messages_at else self.scenario.clocks,
                 "taps": self._taps(port, messages_at),
             }
         )
@@ -275,12 +277,11 @@ class Bench:
         through = [one["route"] for one in document["streams"] if one["name"] not in beside]
         if not all(any(hop["port"] == number for hop in route) for route in through):
             return Unsent(port, "frames between the testers take a path without this port")
-        made = self._with_device(document)
-        made["streams"] = [
-            self._ending_here(one) if one["name"] in kept_out else one for one in made["streams"]
-        ]
-        if on_links:
-            made["faults"] = [*made.get("faults", ()), *(_later(fault, later) for fault in on_links)]
+        made = self._with_device(document, [_later(fault, later) for fault in on_links])
+        if kept_out:
+            made["streams"] = self._ending_here(made["streams"], kept_out)
+        if steered:
+            self._free_stations(made)
         check(Plan(made).to_json(), made)
         return Stimulus(name, port, Plan(made), streams, about)
 
@@ -294,16 +295,25 @@ class Bench:
             rx_point=taps.tx_point if messages_at else taps.rx_point,
         )
 
-    def _ending_here(self, stream: PlannedStream) -> PlannedStream:
-        """A stream with one listener whose frames reach the device and are not forwarded there."""
-        made, ports = stream.copy(), [hop["port"] for hop in stream["route"]]
-        last = next(place for place, port in enumerate(ports) if self.network.far(port) == self.node)
-        made["route"] = stream["route"][: last + 1]
-        made["listeners"] = [{"node": self.node, "route": last}]
-        made.pop("flood", None)
-        return made
+    def _ending_here(self, streams: Sequence[PlannedStream], names: Collection[str]) -> list[PlannedStream]:
+        """Streams of which some, with one listener each, reach the device and are not forwarded there."""
+        found = []
+        for stream in streams:
+            made, ports = stream.copy(), [hop["port"] for hop in stream["route"]]
+            if stream["name"] in names:
+                last = next(place for place, port in enumerate(ports) if self.network.far(port) == self.node)
+                made["route"] = stream["route"][: last + 1]
+                made["listeners"] = [{"node": self.node, "route": last}]
+                made.pop("flood", None)
+            found.append(made)
+        return found
 
-    def _clocks(self, follows: bool) -> Clocks | None:
+    def _free_stations(self, document: PlanDocument) -> None:
+        """Leaves out the slave ports of nodes that do not forward: their clocks follow nobody."""
+        gptp, ports = document["clocks"]["gptp"], self.network.ports
+        gptp["slaves"] = [one for one in gptp["slaves"] if self.network.forwards(ports[one]["node"])]
+
+    def _clocks(self, follows: bool, steered: bool) -> Clocks | None:
         """Those of the device's scenario with PTP's messages at taps and in captures, and one clock for all
         testers, which follows nobody: a clock that follows hides what it was told.
 
@@ -314,7 +324,8 @@ class Bench:
         if clocks is None or clocks.gptp is None:
             return clocks
         own = {self.name: clocks.own.get(self.name, clocks.default)}
-        free: dict[str, object] = {"servo": Servo(first_step_threshold=0, max_frequency=STILL_PPT)}
+        still = Servo(first_step_threshold=0, max_frequency=STILL_PPT)
+        free: dict[str, object] = {} if steered else {"servo": still}
         if follows and clocks.gptp.ieee_1588 is not None:
             # Transparent clocks run free.
             names = [node["name"] for node in self.network.nodes]
@@ -329,7 +340,7 @@ class Bench:
         towards = [ports[ports[own]["peer"]] for own in self.network.ports_of(self.node)]
         return [one["name"] for one in towards if self.network.forwards(one["node"])]
 
-    def _with_device(self, document: PlanDocument) -> PlanDocument:
+    def _with_device(self, document: PlanDocument, on_links: Sequence[Fault]) -> PlanDocument:
         ports: list[Port] = []
         for bare, real in zip(document["ports"], self.device.document["ports"], strict=True):
             own = real if real["node"] == self.node else bare.copy()
@@ -341,7 +352,7 @@ class Bench:
         made["ports"] = ports
         if not made.get("policing") and (policing := self._policing()):
             made["policing"] = policing
-        if faults := self._faults(document):
+        if faults := [*self._faults(document), *on_links]:
             made["faults"] = faults
         return made
 

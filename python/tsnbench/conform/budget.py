@@ -48,7 +48,8 @@ def before(plan: Plan, backend: str, asked_ns: int) -> Error:
         clock = None if backend == "hosts" else 0
     else:
         clock = clocks.get("within_ns") if "gptp" in clocks else None
-    return Error(SIGMAS * stamp, clock, resolution, asked_ns, clock, not software, backend in KERNELS)
+    kernel, planned = backend in KERNELS, backend != "hosts"
+    return Error(SIGMAS * stamp, clock, resolution, asked_ns, clock, not software, kernel, planned)
 
 
 def may_follow(plan: Plan, backend: str) -> bool:

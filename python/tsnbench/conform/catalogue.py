@@ -57,6 +57,7 @@ TURNS = (
     "small frames of the class with the shortest windows, 6 cycles before the first turn to 6 behind the last"
 )
 PHASES = "a merging stream of the scenario, of which testers lose and delay frames before the device"
+OPENINGS = "a small frame waits for each opening of a gate, until 60 intervals after the first release"
 SYNCS = "PTP's messages from the begin on, until 60 intervals after the first release of the scenario"
 TESTS = {
     one.id: one
@@ -430,6 +431,27 @@ TESTS = {
             "the first release of the scenario's streams",
             ("ptp.time",),
             "ptp-time",
+        ),
+        Test(
+            "ptp.servo",
+            "",
+            OPENINGS,
+            "one",
+            "greatest error of the clock by which gates open, in the second half of 60 intervals; the middle "
+            "one of five openings counts",
+            "`within` of the scenario",
+            ("gates.active", "gates.cycle", "gates.order", "gates.edge", "gates.entry"),
+            "ptp-clock",
+        ),
+        Test(
+            "ptp.settle",
+            "",
+            OPENINGS,
+            "one",
+            "time of the last opening whose error is beyond `within`",
+            "the first release of the scenario's streams",
+            ("ptp.servo",),
+            "ptp-clock",
         ),
     )
 }

@@ -65,6 +65,8 @@ class Error:
     """Whether it is known how much of a frame was on the wire when it was stamped."""
     kernel: bool = False
     """Whether a kernel imitates the device, with its own times and its own way to count octets."""
+    planned_clocks: bool = True
+    """Whether clocks are those of the Plan; hosts have their own."""
 
     @property
     def one_ns(self) -> int | None:

@@ -28,10 +28,9 @@ from tsnbench.conform.suites import (
     priority,
     priority_untagged,
     psfp,
-    ptp,
-    ptp_time,
     queue,
 )
+from tsnbench.conform.suites.ptp import clock, correction, told
 from tsnbench.conform.suites.vlan import foreign, member
 from tsnbench.errors import InputError
 from tsnbench.runs import clearing, file_names, lock
@@ -80,8 +79,9 @@ SUITES: dict[str, Suite] = {
     "preempt": preempt,
     "preempt-hold": preempt_hold,
     "cbs": cbs,
-    "ptp": ptp,
-    "ptp-time": ptp_time,
+    "ptp": correction,
+    "ptp-time": told,
+    "ptp-clock": clock,
 }
 """Stimuli by kind, in the order of the catalogue."""
 

@@ -46,7 +46,7 @@ def ports(bench: Bench) -> list[Port]:
     ]
 
 
-def _first_ns(bench: Bench) -> int:
+def first_ns(bench: Bench) -> int:
     """When the first stream of the scenario begins: until then, clocks may differ."""
     return min((one["start_ns"] for one in bench.expected.document["streams"]), default=0)
 
@@ -56,7 +56,7 @@ def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
     for port in ports(bench):
         testers, gptp = bench.testers(port["name"]), bench.expected.document["clocks"]["gptp"]
         interval = gptp["sync_interval_ns"]
-        duration = _first_ns(bench) + SYNCS * interval
+        duration = first_ns(bench) + SYNCS * interval
         if testers is None or "bmca" in gptp or duration > LONGEST_NS:
             long = f"{SYNCS} intervals and the first release take longer than {exact(LONGEST_NS)}"
             yield Unsent(
@@ -92,7 +92,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
         yield from (undecided(test, stimulus.port, "unsupported-tester", words) for test in TESTS)
         return
     at_ns, off = _errors(file, sender)
-    first = _first_ns(bench)
+    first = first_ns(bench)
     interval = seen.plan["clocks"]["gptp"]["sync_interval_ns"]
     late = off[at_ns >= first + SYNCS // 2 * interval]
     if len(late) < LEAST_SYNCS:
@@ -100,10 +100,12 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
         return
     promised = bench.expected.document["clocks"].get("within_ns")
     own = float(error.stamps_ns + error.resolution_ns)
-    yield replace(
-        _time(stimulus.port, float(late[np.abs(late).argmax()]), promised, own), estimates=len(late)
-    )
-    yield replace(_lock(stimulus.port, (at_ns, off), promised, own, first), estimates=len(off))
+    most = float(late[np.abs(late).argmax()])
+    time = within("ptp.time", stimulus.port, most, promised, own, "the time that Sync tells")
+    yield replace(time, estimates=len(late))
+    words = "a Sync still told a time that is"
+    lock = locked("ptp.lock", stimulus.port, (at_ns, off), promised, own, first, words)
+    yield replace(lock, estimates=len(off))
 
 
 def _errors(file: Path, sender: Port) -> tuple[np.ndarray, np.ndarray]:
@@ -117,14 +119,15 @@ def _errors(file: Path, sender: Port) -> tuple[np.ndarray, np.ndarray]:
     return at, ahead + sender["propagation_ps"] / 1000
 
 
-def _time(port: str, off: float, promised: int | None, own: float) -> Result:
+def within(test: str, port: str, off: float, promised: int | None, own: float, what: str) -> Result:
+    """The result of a greatest error of a time, in ns, with the error ``own`` of the testers."""
     found = Number(off, "ns", off - own, off + own)
-    result = Result("ptp.time", port, "pass", found=found, shown=f"{off:+.0f} ns")
+    result = Result(test, port, "pass", found=found, shown=f"{off:+.0f} ns")
     if promised is None:
-        words = "the scenario states no within: the time that Sync tells is off by so much"
+        words = f"the scenario states no within: {what} is off by so much"
         return replace(result, verdict="not-decidable", reason="no-limit", sentence=words)
     verdict = verdict_of(off, off, float(promised), own)
-    words = f"the time that Sync tells is {exact(round(abs(off)))} {'ahead' if off > 0 else 'behind'}"
+    words = f"{what} is {exact(round(abs(off)))} {'ahead' if off > 0 else 'behind'}"
     return replace(
         result,
         verdict=verdict,
@@ -135,23 +138,28 @@ def _time(port: str, off: float, promised: int | None, own: float) -> Result:
     )
 
 
-def _lock(
-    port: str, told: tuple[np.ndarray, np.ndarray], promised: int | None, own: float, first_ns: int
+def locked(
+    test: str,
+    port: str,
+    told: tuple[np.ndarray, np.ndarray],
+    promised: int | None,
+    own: float,
+    first_ns: int,
+    words: str,
 ) -> Result:
-    """The last Sync with a time that is certainly wrong, against the first release of the scenario."""
+    """The last time, of ``told`` with its error, that is certainly wrong, against the first release of the
+    scenario."""
     at_ns, off = told
     if promised is None:
-        return undecided("ptp.lock", port, "no-limit", "the scenario states no within")
+        return undecided(test, port, "no-limit", "the scenario states no within")
     wrong = at_ns[np.abs(off) >= promised + own]
     last = int(wrong.max()) if len(wrong) else 0
     good = last <= first_ns
     return Result(
-        "ptp.lock",
+        test,
         port,
         "pass" if good else "fail",
-        ""
-        if good
-        else f"at {exact(last)} a Sync still told a time that is wrong by more than {exact(promised)}",
+        "" if good else f"at {exact(last)} {words} wrong by more than {exact(promised)}",
         found=Number(last, "ns", last, last),
         limit=Number(first_ns, "ns", 0, first_ns),
         shown=exact(last),
