@@ -68,7 +68,7 @@ def from_nothing(base: Base, now: Network) -> Network:
     """The same streams, planned without an earlier Plan."""
     made = planned(base.with_streams(now.requested))
     bounds = bounds_of(base, made, None)
-    return Network(now.number, now.requested, made.plan, made.text, made.hash, bounds, made.read, made.draft)
+    return Network(now.number, now.requested, made.plan, made.hash, bounds, made.read, made.draft)
 
 
 def admitted(base: Base, now: Network, stations: list[str], seed: int, tries: int) -> int:

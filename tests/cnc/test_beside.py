@@ -259,8 +259,11 @@ def test_a_service_with_a_store_decides_beside_the_plan_of_the_last_one(
     one = Service(base, Store(tmp_path / "store", base.digest))
     assert one.ask(Change("a", {"one": BOUNDED})).result(20).accepted
     one.close()
-    again = Service(base, Store(tmp_path / "store", base.digest))
-    assert again.network.draft is None
+    kept = Store(tmp_path / "store", base.digest)
+    found = kept.network()
+    assert found is not None
+    assert found.draft is None
+    again = Service(base, kept)
     again.soon(again.check).result(20)
     assert again.network.draft is not None
     decision = again.ask(Change("a", {"two": SCHEDULED})).result(20)

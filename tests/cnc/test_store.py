@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from cnc.cell import BOUNDED, GREEDY, SCHEDULED, base_of
-from tsnbench.cnc.changes import Change, Decision
-from tsnbench.cnc.network import Base
+from cnc.test_beside import GRID, drawn
+from tsnbench.cnc.admission import Rules, decide, first
+from tsnbench.cnc.changes import Change, Decision, NotAcceptedError
+from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.service import MOST_WAITING, BusyError, Service
 from tsnbench.cnc.store import BusyStoreError, FullStoreError, Store
+from tsnbench.cnc.store.difference import difference
 from tsnbench.cnc.store.sqlite import NAME
 from tsnbench.errors import ContentError, InputError
 
@@ -79,6 +82,74 @@ def test_what_was_accepted_is_there_again(base: Base, tmp_path: Path) -> None:
     # The number of decisions goes on.
     assert asked(second, Change("a", {}, ("x",)))[0].number == 4
     second.close()
+
+
+def told(number: int, network: Network) -> Decision:
+    return Decision(number, "2026-11-29T00:00:00.000Z", "a", {}, "accepted", network.hash)
+
+
+def test_of_a_change_only_what_differs_is_written_until_the_network_is_written_as_a_whole(
+    tmp_path: Path,
+) -> None:
+    base, draw = base_of(tmp_path, GRID), random.Random(3)
+    store, now, whole = Store(tmp_path / "store", base.digest), first(base), 0
+
+    def rows() -> int:
+        return int(store.database.rows("SELECT count(*) FROM changes")[0][0])
+
+    for number in range(1, 31):
+        try:
+            made = decide(base, now, drawn(draw, now, number), Rules())
+        except NotAcceptedError:
+            continue
+        differs = difference(now, made) is not None and whole > 0
+        before = rows()
+        store.keep(told(number, made), made, now)
+        # A change that everything was planned for is written as a whole.
+        assert rows() == (before + 1 if differs else 0)
+        now, whole = made, whole + (not differs)
+    assert rows() > 10
+    assert whole < 5
+    for _ in range(2):
+        store.close()
+        store = Store(tmp_path / "store", base.digest)
+        found = store.network()
+        assert found is not None
+        assert (found.number, found.hash, found.text) == (now.number, now.hash, now.text)
+        assert list(found.requested.items()) == list(now.requested.items())
+        assert found.bounds == now.bounds
+        store.settle(found)
+        assert rows() == 0
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"offset_ns": ', '"offset_ns": 1'),
+        ('"gone": [', '"gone": [0, '),
+        ('"ports": {"', '"ports": {"9'),
+        ('"streams": [', '"flows": ['),
+    ],
+)
+def test_a_change_that_was_changed_is_refused(tmp_path: Path, old: str, new: str) -> None:
+    base = base_of(tmp_path)
+    store, now = Store(tmp_path / "store", base.digest), first(base)
+    for number, name in enumerate(("x", "y"), 1):
+        made = decide(base, now, Change("a", {name: {**SCHEDULED, "payload": "100 B"}}), Rules())
+        store.keep(told(number, made), made, now)
+        now = made
+    store.close()
+    line = sqlite3.connect(tmp_path / "store" / NAME)
+    (text,) = line.execute("SELECT document FROM changes").fetchone()
+    assert old in text
+    line.execute("UPDATE changes SET document = ?", (text.replace(old, new, 1),))
+    line.commit()
+    line.close()
+    store = Store(tmp_path / "store", base.digest)
+    with pytest.raises(ContentError, match="expected a Plan that holds"):
+        store.network()
+    store.close()
 
 
 def test_the_log_has_the_first_parts_of_a_large_change(service: Service) -> None:

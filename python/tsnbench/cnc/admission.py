@@ -73,7 +73,7 @@ def first(base: Base) -> Network:
     """The network before any change."""
     made = base.planned
     bounds = bounds_of(base, made, None)
-    return Network(0, {}, made.plan, made.text, made.hash, bounds, made.read, made.draft)
+    return Network(0, {}, made.plan, made.hash, bounds, made.read, made.draft)
 
 
 def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts | None = None) -> Network:
@@ -100,7 +100,7 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
         problem = PlanningProblem(path, "streams in place that stay as they are", found)
         raise NotAcceptedError(Kind.REFUSED, [problem])
     bounds = bounds_of(base, made, now, left)
-    after = Network(now.number + 1, requested, made.plan, made.text, made.hash, bounds, made.read, made.draft)
+    after = Network(now.number + 1, requested, made.plan, made.hash, bounds, made.read, made.draft)
     parts.done("bounds")
     if problems := [*broken(now, after, new), *beyond(after, new, rules.shares)]:
         raise NotAcceptedError(Kind.REFUSED, problems)

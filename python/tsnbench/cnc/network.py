@@ -63,14 +63,17 @@ class Network:
     """How many changes were accepted before."""
     requested: Mapping[str, Requested]
     plan: Plan
-    text: str
-    """The Plan as canonical JSON, with its hash."""
     hash: str
     bounds: Bounds
     read: ReadPlan = field(repr=False, compare=False)
-    """The text as the native module read it."""
+    """The Plan as the native module read it."""
     draft: Draft | None = field(default=None, repr=False, compare=False)
     """The decisions of the Plan, typed; None if it was read from a store and planning finds another one."""
+
+    @property
+    def text(self) -> str:
+        """The Plan as canonical JSON, with its hash: made anew each time."""
+        return self.plan.to_json()
 
     def flows(self, name: str) -> list[Stream]:
         """The flows of a stream of the scenario or of a client; empty if there is none."""

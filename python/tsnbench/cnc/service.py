@@ -214,6 +214,10 @@ class Service:
         if now.number == self.checked:
             return
         self.checked = now.number
+        if self.store is not None:
+            # If it cannot be written, the changes are there, and the next beat tells why.
+            with suppress(FullStoreError):
+                self.store.settle(now)
         try:
             found, whole = disagreement(self.base, now)
         except Exception as error:  # the writer goes on; what is not checked is not trusted
@@ -304,7 +308,7 @@ class Service:
         parts = Parts()
         if self.store is not None:
             try:
-                self.store.keep(decision.logged(), after)
+                self.store.keep(decision.logged(), after, self.network)
             except FullStoreError as error:
                 self._lose(error)
                 if after is not None and self.devices is not None and not self.lost:

@@ -50,9 +50,7 @@ def tidied(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     if fragmentation(made.plan.document) >= fragmentation(now.plan.document):
         return now
     bounds = bounds_of(base, made, None)
-    after = Network(
-        now.number + 1, now.requested, made.plan, made.text, made.hash, bounds, made.read, made.draft
-    )
+    after = Network(now.number + 1, now.requested, made.plan, made.hash, bounds, made.read, made.draft)
     parts.done("bounds")
     if problems := list(broken(now, after, {})):
         raise NotAcceptedError(Kind.REFUSED, problems)

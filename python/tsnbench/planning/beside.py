@@ -9,8 +9,8 @@ share a link with it, so these alone are searched again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from copy import copy
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tsnbench._native import PlanParts, ReadPlan
 from tsnbench.plan.document import Plan
@@ -137,7 +137,7 @@ def beside(
     near = [place for place in before.read.streams_at(touched) if draft.flows[place].group not in left]
     ports = list(draft.ports)
     if leaving or any(flow.stream.scheduled for flow in (*(draft.flows[n] for n in near), *part.flows)):
-        again = _scheduled(before, part, near)
+        again = _scheduled(before, part, near, touched)
         if again is None:
             return None
         for number in touched:
@@ -164,11 +164,13 @@ def beside(
         return None
 
 
-def _scheduled(before: Before, part: Draft, near: Sequence[int]) -> list[Port] | None:
+def _scheduled(
+    before: Before, part: Draft, near: Sequence[int], touched: AbstractSet[int]
+) -> list[Port] | None:
     """The ports after the scheduled flows of ``part`` were placed beside earlier ones.
 
-    Of a port that a change touches, ``near`` has every flow, so that its gates are complete; those of other
-    ports are not. None if there is no schedule, or if an earlier flow would move.
+    Of the ports that a change touches, ``near`` has every flow, so that their gates are complete; other ports
+    get none. None if there is no schedule, or if an earlier flow would move.
     """
     plan, draft = before.plan, before.draft
     earlier = [draft.flows[place] for place in near]
@@ -177,12 +179,9 @@ def _scheduled(before: Before, part: Draft, near: Sequence[int]) -> list[Port] |
     ports = [*before.bare]
     for number in passed:
         ports[number] = without_gates(ports[number])
-    document: PlanDocument = {
-        **plan.document,
-        "streams": [plan.document["streams"][place] for place in near],
-    }
     again = _beside(draft, part.scenario, ports, flows)
-    again.earlier = document
+    # The flows themselves know their places.
+    again.earlier, again.reopened = {**plan.document, "streams": []}, touched
     schedule_flows(again)
     if again.problems:
         return None
@@ -202,16 +201,21 @@ def _beside(draft: Draft, scenario: model.Scenario, ports: list[Port], flows: li
 
 def without_gates(port: Port) -> Port:
     """A copy of a port, whose gates are not planned yet."""
-    # There may be thousands of ports: `copy` takes several times as long.
-    made = object.__new__(Port)
-    made.__dict__.update(port.__dict__, gates=None)
-    return made
+    return _copied(port, gates=None)
 
 
 def _again(flow: Flow) -> Flow:
     """A flow to be placed again: the earlier one stays as it is."""
-    made = copy(flow)
-    made.pattern = flow.pattern.copy()
+    return _copied(flow, pattern=flow.pattern.copy())
+
+
+Part = TypeVar("Part", Flow, Port)
+
+
+def _copied(part: Part, **other: object) -> Part:
+    """A copy with other values. There may be thousands: ``copy`` takes several times as long."""
+    made = object.__new__(type(part))
+    made.__dict__.update(part.__dict__, **other)
     return made
 
 

@@ -21,7 +21,7 @@ from tsnbench.planning.shaping.cbs import CreditBasedShaper
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
     from tsnbench.plan import types as plan_types
     from tsnbench.planning.scheduling.problem import Network
@@ -247,6 +247,8 @@ class Draft:
     """Parts of the scenario that are valid, but probably not intended."""
     earlier: plan_types.PlanDocument | None = None
     """The document of a Plan whose schedule is kept where possible."""
+    reopened: Set[int] | None = None
+    """The ports whose gates are needed; None: all."""
     ways: Ways | None = None
     """The links as paths use them; drafts of the same nodes and ports share them."""
     problems_by_queues: dict[int, Network] = field(default_factory=dict)

@@ -166,7 +166,8 @@ class Planned:
 
     plan: Plan
     text: str
-    """The canonical content with its hash, as :meth:`Plan.to_json` gives it."""
+    """The canonical content with its hash, as :meth:`Plan.to_json` gives it; empty if the Plan was planned
+    beside an earlier one, where nobody needs it at once."""
     hash: str
 
 
@@ -242,7 +243,8 @@ def proved(
             text, content_hash = made.written()
             read = ReadPlan(text)
         else:
-            text, content_hash, read = before.parts.read(made.document)
+            _, content_hash, read = before.parts.read(made.document)
+            text = ""
             read.prove_beside(before.read)
         done("write_text")
         wrong = prove(made, text, read)

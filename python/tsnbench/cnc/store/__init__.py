@@ -1,5 +1,7 @@
 """What a CNC keeps: one row for each accepted change and each refusal, and the Plan in force.
 
+An answer waits for what its change made different alone. The Plan as a whole is written behind the answers.
+
 It is in a file (:mod:`~tsnbench.cnc.store.sqlite`), or in a database that several machines reach
 (:mod:`~tsnbench.cnc.store.postgres`).
 """
@@ -7,7 +9,7 @@ It is in a file (:mod:`~tsnbench.cnc.store.sqlite`), or in a database that sever
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +17,8 @@ from typing import TYPE_CHECKING
 from tsnbench._native import ReadPlan
 from tsnbench.cnc.changes import Decision, SettingError
 from tsnbench.cnc.network import Network, Requested
-from tsnbench.cnc.store.database import BusyStoreError, Database, FullStoreError, LostStoreError
+from tsnbench.cnc.store.database import BusyStoreError, Database, Execute, FullStoreError, LostStoreError
+from tsnbench.cnc.store.difference import difference, differing
 from tsnbench.cnc.store.sqlite import Sqlite
 from tsnbench.errors import ContentError
 from tsnbench.plan.bounds import Known, bounds_of_read
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BusyStoreError", "Database", "FullStoreError", "LostStoreError", "Store"]
 
-FORMAT = "tsnbench-cnc-store/1"
+FORMAT = "tsnbench-cnc-store/2"
 MOST_DECISIONS = 100_000
 """Older decisions are removed."""
 TABLES = """
@@ -37,6 +40,7 @@ CREATE TABLE network (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   number INTEGER NOT NULL, plan TEXT NOT NULL, requested TEXT NOT NULL
 );
+CREATE TABLE changes (number INTEGER PRIMARY KEY, document TEXT NOT NULL);
 CREATE TABLE pending (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   number INTEGER NOT NULL, plan TEXT NOT NULL, requested TEXT NOT NULL, decision TEXT NOT NULL
@@ -60,6 +64,10 @@ class Store:
     def __init__(self, place: Path | Database, digest: str) -> None:
         self.database: Database = Sqlite(place) if isinstance(place, Path) else place
         self.where = self.database.where
+        self._last: tuple[int, str] | None = None
+        """Number and hash of the network that is kept."""
+        self._changes = 0
+        """How many changes it is away from the Plan that was written as a whole."""
         try:
             with self.database.begin() as execute:
                 if self.database.is_empty():
@@ -96,20 +104,46 @@ class Store:
         """Ends the use of the store."""
         self.database.close()
 
-    def keep(self, decision: Decision, network: Network | None = None) -> None:
+    def keep(self, decision: Decision, network: Network | None = None, before: Network | None = None) -> None:
         """Writes a decision, and the network after it if it was accepted: both or none.
+
+        Of the network after the one ``before`` only what differs is written, if that one is kept.
 
         Raises:
             FullStoreError: nothing was written.
         """
         text = json.dumps(decision.document(), ensure_ascii=False)
+        differs = None
+        if network is not None and before is not None and self._last == (before.number, before.hash):
+            differs = difference(before, network)
         with self.database.begin() as execute:
             execute("INSERT INTO decisions VALUES (?, ?, ?)", (decision.number, decision.outcome, text))
             execute("DELETE FROM decisions WHERE number <= ?", (decision.number - MOST_DECISIONS,))
             execute("DELETE FROM pending")
-            if network is not None:
-                columns = _replacing("number plan requested")
-                execute(f"INSERT INTO network VALUES (1, ?, ?, ?) {columns}", _row(network))
+            if differs is not None and network is not None:
+                changed = json.dumps(differs, ensure_ascii=False)
+                execute("INSERT INTO changes VALUES (?, ?)", (network.number, changed))
+            elif network is not None:
+                self._write(execute, network)
+        if network is not None:
+            self._last = network.number, network.hash
+            self._changes = 0 if differs is None else self._changes + 1
+
+    def settle(self, network: Network) -> None:
+        """Writes the network that is kept as a whole, in place of changes; nothing if it was written so.
+
+        Raises:
+            FullStoreError: nothing was written; the changes are there.
+        """
+        if self._changes and self._last == (network.number, network.hash):
+            with self.database.begin() as execute:
+                self._write(execute, network)
+            self._changes = 0
+
+    def _write(self, execute: Execute, network: Network) -> None:
+        columns = _replacing("number plan requested")
+        execute(f"INSERT INTO network VALUES (1, ?, ?, ?) {columns}", _row(network))
+        execute("DELETE FROM changes")
 
     def intend(self, decision: Decision, network: Network) -> None:
         """Writes a change that the devices get now; :meth:`keep` ends it.
@@ -169,21 +203,45 @@ class Store:
             ContentError: the Plan of the store is not what was written, or its schedule is not proved.
         """
         found = self.database.rows("SELECT number, plan, requested FROM network")
-        return self._network(*found[0]) if found else None
+        if not found:
+            return None
+        changes = [text for (text,) in self.database.rows("SELECT document FROM changes ORDER BY number")]
+        number, text, requested = found[0]
+        network = self._network(number, text, requested, changes)
+        self._last, self._changes = (network.number, network.hash), len(changes)
+        return network
 
-    def _network(self, number: int, text: str, requested: str) -> Network:
+    def _network(self, number: int, text: str, requested: str, changes: Sequence[str] = ()) -> Network:
         plan = Plan(without_hash(json.loads(text)))
+        streams = {name: Requested(**one) for name, one in json.loads(requested).items()}
         try:
             if plan.to_json() != text:
                 raise ValueError("a Plan that was changed")
+            plan, streams = _after(plan, streams, [json.loads(one) for one in changes])
+            text = plan.to_json()
             read = ReadPlan(text)
             if wrong := prove(plan, text, read):
                 raise ValueError("; ".join(wrong))
-        except ValueError as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise ContentError(f"{self.where}: expected a Plan that holds, found {error}") from None
-        streams = {name: Requested(**one) for name, one in json.loads(requested).items()}
         bounds = bounds_of_read(Known(plan.document, read), hops=False)
-        return Network(number, streams, plan, text, plan.hash, bounds, read)
+        return Network(number + len(changes), streams, plan, plan.hash, bounds, read)
+
+
+def _after(
+    plan: Plan, streams: dict[str, Requested], changes: Sequence[Json]
+) -> tuple[Plan, dict[str, Requested]]:
+    """The Plan and the requested streams after changes.
+
+    Raises:
+        ValueError: the changes are those of another Plan.
+    """
+    for change in changes:
+        document, streams = differing(plan.document, streams, change)
+        plan = Plan(document)
+    if changes and plan.hash != changes[-1]["plan"]:
+        raise ValueError("changes of another Plan")
+    return plan, streams
 
 
 def _row(network: Network) -> tuple[int, str, str]:

@@ -75,14 +75,32 @@ def placed_before(draft: Draft, flows: Sequence[Flow], queues: Sequence[int]) ->
 
     Args:
         draft: the new draft; ``earlier`` is the old Plan.
-        flows: the scheduled flows.
+        flows: the scheduled flows; those that have a place already keep it.
         queues: each queue's PCP.
     """
     if draft.earlier is None:
         return []
     scheduled = _scheduled(draft.earlier)
     ports = {port.name: port.number for port in draft.ports}
-    return [_placed(draft, flow, draft.earlier, scheduled.get(flow.name), ports, queues) for flow in flows]
+    return [
+        _in_place(flow, queues)
+        if flow.scheduled
+        else _placed(draft, flow, draft.earlier, scheduled.get(flow.name), ports, queues)
+        for flow in flows
+    ]
+
+
+def _in_place(flow: Flow, queues: Sequence[int]) -> Placed:
+    """The decision of a flow that has its place from an earlier draft of the same network, on one path."""
+    assert flow.scheduled is not None
+    assert flow.pattern["kind"] == "periodic"
+    return {
+        "offset_ns": (flow.start_ns + flow.pattern["offset_ns"]) % flow.pattern["period_ns"],
+        "tree": tree_of(flow.route),
+        "starts_ps": [start for (start,) in flow.scheduled["starts_ps"]],
+        "queue": queues.index(flow.stream.pcp),
+        "behind": flow.scheduled.get("behind", []),
+    }
 
 
 def _placed(

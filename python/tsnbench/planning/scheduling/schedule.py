@@ -419,6 +419,8 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
                 draft.problem(path, f"a class for each queue of scheduled streams at {port.name}", pcps)
     by_link = {found["link"]: found for found in lists}
     for number, own in sorted(classes.items()):
+        if draft.reopened is not None and number not in draft.reopened:
+            continue
         # Written lists stay as they are.
         if draft.ports[number].shaper.gates is None:
             _gates(draft, draft.ports[number], own, by_link[number])
