@@ -1,15 +1,42 @@
-"""A Linux bridge in a namespace as the device under test, with testers in other namespaces."""
+"""A Linux bridge as the device under test: in a namespace, and in a guest whose cards keep gates."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 from support.commands import tsnbench
+from support.devices import verdicts
+from support.planned import plan_of
+from tsnbench.backends.vm import unavailable
+from tsnbench.conform.bench import Bench
+from tsnbench.conform.catalogue import chosen
+from tsnbench.conform.run import conform, prepare
+from tsnbench.hosts import lab
+from tsnbench.hosts.backend import Hosts
+from tsnbench.hosts.inventory import load_inventory
+from tsnbench.hosts.lab import guest
+from tsnbench.scenario import read_scenario
 
-from .conftest import Rig
+from .conftest import SSHD, InLab, Rig, reached
+
+GATES = """\
+name: gates
+duration: 100 ms
+network:
+  stations: [a, b]
+  bridges: [s]
+  links: {rate: 10 Mbit/s, between: [a -- s, s -- b]}
+streams:
+  x: {from: a, to: b, payload: 100 B, period: 20 ms, pcp: 7}
+shapers:
+  s -> b: {gates: {base-time: 1 ms, entries: [{open: [7], for: 4 ms}, {open: [0], for: 16 ms}]}}
+"""
+"""At 10 Mbit/s, an emulated host keeps up with small frames without a gap."""
+SUITE = {f"gates.{name}" for name in ("active", "guard", "cycle", "order", "edge", "entry", "close")}
 
 
 @pytest.mark.nightly
@@ -34,3 +61,33 @@ def test_a_bridge_of_the_kernel_is_tested_as_far_as_stamps_of_software_tell(
     assert found["vlan.ingress"] == ("not-offered", None)
     for name in ("line", "slope", "residence"):
         assert found[f"forwarding.{name}"] == ("not-decidable", "plane")
+
+
+@pytest.mark.nightly
+def test_gates_of_a_host_are_tested_with_clocks_of_their_own(tmp_path: Path) -> None:
+    """Each host has a clock, which ptp4l keeps. The change of the list bypasses tsnbench."""
+    if why := unavailable() or guest.missing(SSHD):
+        pytest.skip(why)
+    (scenario,) = read_scenario(GATES)
+    prepared = prepare(Bench.of(scenario, "s", only=["s -> b"]), chosen(["gates"]))
+    made = lab.up(plan_of(GATES).document, tmp_path / "lab", SSHD, lab.Kind.GUEST, 1800)
+    try:
+        with reached(made):
+            hosts = Hosts(load_inventory(made.inventory), campaign=True)
+            clean = conform(prepared, tmp_path / "clean", hosts)
+            words = next(step.argv for step in hosts._jobs["s"].setup if "taprio" in step.argv)
+            place = words.index("base-time") + 1
+            later = [*words[:place], str(int(words[place]) + 50_000), *words[place + 1 :]]
+            InLab(made).says("s", shlex.join(later))
+            late = conform(prepared, tmp_path / "late", hosts)
+            InLab(made).says("s", shlex.join(words))
+            hosts.close()
+    finally:
+        assert lab.down(tmp_path / "lab")
+    own = {name: verdict for name, verdict in verdicts(clean.results).items() if name in SUITE}
+    assert own == dict.fromkeys(SUITE, "pass")
+    found = {one.test: one for one in late.results if one.test in SUITE}
+    assert {name for name, one in found.items() if one.verdict == "fail"} == {"gates.edge"}
+    shift = found["gates.edge"].found
+    assert shift is not None
+    assert abs(shift.value - 50_000) < 1_500
