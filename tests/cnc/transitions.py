@@ -1,8 +1,8 @@
 """A run in which a network changes: its Plans one after the other, as one Plan for the simulator.
 
 A talker that leaves has stopped before its windows go, and a talker that joins starts when its windows
-are there: that is what the guide of the CNC asks of clients. Gate control lists are replaced at the first
-start of their cycle after the change (IEEE 802.1Q-2022, 8.6.9.3).
+are there: that is what the guide of the CNC asks of clients. Bridges get their lists before the instant of a
+change, with base times from it on, as the service writes them (IEEE 802.1Q-2022, 8.6.9.3).
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from itertools import pairwise
 from typing import Any
 
 from tsnbench.cnc.network import Network
+from tsnbench.deploy.cut_over import starting
 from tsnbench.plan.document import Plan
 from tsnbench.plan.streams import release_ns
+
+LEAD_NS = 4_000_000
 
 
 def run_of(
@@ -47,8 +50,11 @@ def run_of(
     taps = {tap["name"]: tap for _, network in networks for tap in network.plan.document["taps"]}
     document["taps"] = list(taps.values())
     for number, port in enumerate(document["ports"]):
-        lists = [(at, network.plan.document["ports"][number]) for at, network in networks]
-        _gates(port, [(at and at + later(port["node"], at), own) for at, own in lists])
+        lists = []
+        for at, network in networks:
+            own_at = at and at + later(port["node"], at)
+            lists.append((own_at, starting(network.plan.document, own_at)["ports"][number]))
+        _gates(port, lists)
     return Plan(document)
 
 
@@ -66,12 +72,17 @@ def _gates(port: Any, ports: Sequence[tuple[int, Any]]) -> None:
         return
     every = (1 << len(port["classes"])) - 1
     period = next(found["cycle_ns"] for _, found in lists if found)
-    is_open = {"base_time_ns": 0, "cycle_ns": period, "entries": [{"open": every, "interval_ns": period}]}
-    made = [(at, copy.deepcopy(found or is_open)) for at, found in lists]
+    is_open = {"cycle_ns": period, "entries": [{"open": every, "interval_ns": period}]}
+    made = [(at, copy.deepcopy(found or {"base_time_ns": at, **is_open})) for at, found in lists]
     port["gates"] = made[0][1]
     changes = []
     for (_, before), (at, after) in pairwise(made):
-        if after != before:
-            changes.append({"at_ns": at, **after})
+        if _schedule(after) != _schedule(before):
+            changes.append({"at_ns": at - LEAD_NS, **after})
     if changes:
         port["gates"]["changes"] = changes
+
+
+def _schedule(gates: Any) -> Any:
+    """What a list does, whenever it began."""
+    return {**gates, "base_time_ns": gates["base_time_ns"] % gates["cycle_ns"]}
