@@ -127,7 +127,7 @@ def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterat
         if those := [one for one in own if one.test == test]:
             yield _kept(bench, stimulus, seen, error, those)
         else:
-            words = "each VLAN of this port is one of all other ports"
+            words = "no other port lacks a VLAN of this port"
             yield Result(test, stimulus.port, "not-offered", words)
 
 
