@@ -237,7 +237,7 @@ def _shares(texts: list[str]) -> dict[int, Fraction]:
 
 
 def _lead_s(text: str | None) -> float | None:
-    ns = given_ns("--lead", text)
+    ns = given_ns("--lead", text, "s")
     if ns is not None and not LEAST_LEAD_S <= ns / 1e9 <= LONGEST_LEAD_S:
         raise InputError(
             f"--lead: expected {LEAST_LEAD_S:g} to {LONGEST_LEAD_S:g} s, found {shown(str(text))}"
