@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAPERS = DOCS.parent / "scenarios/papers"
 
 
 def _listed(page: Path) -> set[Path]:
@@ -20,11 +21,12 @@ def _listed(page: Path) -> set[Path]:
     return {one.resolve() for one in found}
 
 
-def test_every_guide_concept_and_reference_is_in_a_table_of_contents() -> None:
+def test_every_guide_concept_reference_and_paper_is_in_a_table_of_contents() -> None:
     pages = {
         page.resolve() for room in ("guides", "concepts", "reference") for page in (DOCS / room).glob("*.md")
     }
-    listed = {one for page in DOCS.rglob("*.md") for one in _listed(page)}
+    pages |= {page for name in ("README", "figures") for page in PAPERS.rglob(f"{name}.md")}
+    listed = {one for page in (*DOCS.rglob("*.md"), PAPERS.parent / "README.md") for one in _listed(page)}
     assert len(pages) > 20
     assert pages - listed == set()
     # Pages that the build generates need not exist yet.
