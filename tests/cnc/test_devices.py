@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,8 @@ pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[ne
 
 from cnc.cell import BOUNDED, GREEDY, SCHEDULED, base_of, serving
 from support.gate_state import GateState
-from support.netconf_server import PASSWORD, USER, NetconfServer, missing
+from support.netconf_server import PASSWORD, USER
+from support.two_servers import Two, devices_of, needs_servers, two_servers
 from tsnbench.cnc.admission import Rules
 from tsnbench.cnc.changes import Change, Decision
 from tsnbench.cnc.devices import NetconfDevices
@@ -23,28 +23,15 @@ from tsnbench.cnc.network import Base
 from tsnbench.cnc.policy import Moves
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
-from tsnbench.deploy import Access, Target
 
-ROOT = Path(__file__).resolve().parents[2]
-MODULES = Path(os.environ.get("TSNBENCH_YANG", ROOT.parent / "shared/yang"))
-reason = missing(MODULES)
-pytestmark = pytest.mark.skipif(reason is not None, reason=str(reason))
+pytestmark = needs_servers
 OK = b'<rpc-reply message-id="%s" xmlns="urn:ietf:params:xml:ns:netconf:base:1.0"><ok/></rpc-reply>'
-Two = tuple[NetconfServer, NetconfServer]
 
 
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[Two]:
-    with NetconfServer(tmp_path / "1", MODULES) as left, NetconfServer(tmp_path / "2", MODULES) as right:
-        yield left, right
-
-
-def devices_of(two: Two, folder: Path) -> NetconfDevices:
-    known = folder / "known_hosts"
-    known.write_text("".join(one.known_hosts.read_text() for one in two))
-    where = [Target(f"sw{n + 1}", "127.0.0.1", one.port) for n, one in enumerate(two)]
-    access = Access(USER, PASSWORD, known_hosts=known, timeout_s=20)
-    return NetconfDevices(where, access, folder)
+    with two_servers(tmp_path) as both:
+        yield both
 
 
 @contextmanager

@@ -17,31 +17,19 @@ pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[ne
 
 from cnc.cell import BOUNDED, SCHEDULED, Served, base_of, serving
 from cnc.server_of_postgres import running
-from support.netconf_server import PASSWORD, USER, NetconfServer, missing
-from tsnbench.cnc.devices import NetconfDevices
+from support.netconf_server import PASSWORD, USER
+from support.two_servers import Two, devices_of, needs_servers, two_servers
 from tsnbench.cnc.store import LostStoreError
-from tsnbench.deploy import Access, Target
 from tsnbench.deploy.device import DeviceError, connect
 
-ROOT = Path(__file__).resolve().parents[2]
-MODULES = Path(os.environ.get("TSNBENCH_YANG", ROOT.parent / "shared/yang"))
-reason = missing(MODULES)
-pytestmark = pytest.mark.skipif(reason is not None, reason=str(reason))
+pytestmark = needs_servers
 PATIENCE_S = 120
-Two = tuple[NetconfServer, NetconfServer]
 
 
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[Two]:
-    with NetconfServer(tmp_path / "1", MODULES) as left, NetconfServer(tmp_path / "2", MODULES) as right:
-        yield left, right
-
-
-def devices_of(two: Two, folder: Path) -> NetconfDevices:
-    known = folder / "known_hosts"
-    known.write_text("".join(one.known_hosts.read_text() for one in two))
-    where = [Target(f"sw{n + 1}", "127.0.0.1", one.port) for n, one in enumerate(two)]
-    return NetconfDevices(where, Access(USER, PASSWORD, known_hosts=known, timeout_s=60), folder)
+    with two_servers(tmp_path) as both:
+        yield both
 
 
 def answered(served: Served) -> dict[str, Any]:

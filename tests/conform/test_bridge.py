@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from support.device_defects import BRIDGE as LAB
@@ -49,6 +51,18 @@ def test_a_kernel_whose_bridges_know_no_vlans_is_not_judged_by_them(tmp_path: Pa
     ):
         (one,) = [one for one in judged("vlan-foreign", own, stimulus, seen, error) if "egress" in one.test]
         assert (one.verdict, one.reason) == expected
+
+
+def test_where_no_frame_is_seen_that_has_to_leave_nothing_is_said_of_others(tmp_path: Path) -> None:
+    own = bench(TAGGED, only=["switch -> robot"])
+    ((_, stimulus),) = prepare(own, chosen(["vlan.egress"])).stimuli
+    seen = Seen.of(Simulation().execute(stimulus.plan, tmp_path))
+    behind = own.network.ports[own.number("switch -> robot")]["peer"]
+    blind = replace(seen, table=seen.table.filter(pl.col("tap") != seen.taps["rx", behind]["name"]))
+    for what, expected in ((seen, {"pass", "not-offered"}), (blind, {"not-decidable", "not-offered"})):
+        found = [*judged("vlan-foreign", own, stimulus, what, Error(4, 0, 2))]
+        assert {one.verdict for one in found} <= expected
+        assert found[0].verdict in expected - {"not-offered"}
 
 
 def test_a_regenerated_priority_is_what_the_scenario_says(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,9 @@ import pytest
 pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
 
 from support.gate_state import GateState, tai_ns
-from support.netconf_server import PASSWORD, USER, NetconfServer, missing
+from support.netconf_server import PASSWORD, USER
 from support.planned import document_of
+from support.two_servers import Two, needs_servers, two_servers
 from tsnbench.deploy import Access, Outcome, Target, deploy
 from tsnbench.deploy.changes import Has, changes
 from tsnbench.deploy.cut_over import LONGEST_WAIT_NS, CutOver, instant, starting, starts
@@ -23,8 +23,6 @@ from tsnbench.deploy.transaction import RefusedError
 from tsnbench.deploy.tree import Node, read
 from tsnbench.exports import export
 
-ROOT = Path(__file__).resolve().parents[2]
-MODULES = Path(os.environ.get("TSNBENCH_YANG", ROOT.parent / "shared/yang"))
 LATER = 1_900_000_000 * 10**9 + 123
 CELL = """\
 name: cell
@@ -35,7 +33,6 @@ streams:
     {from: a, to: b, period: 1 ms, payload: 100 B, pcp: 7, scheduled: true,
      release: {earliest: OFFSET, latest: OFFSET}}
 """
-Two = tuple[NetconfServer, NetconfServer]
 
 
 def cell(offset: str) -> Any:
@@ -88,15 +85,11 @@ def _every(node: Node, name: str) -> Iterator[Node]:
         yield from _every(one, name)
 
 
-no_server = missing(MODULES)
-needs_server = pytest.mark.skipif(no_server is not None, reason=str(no_server))
-
-
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
     folder = tmp_path_factory.mktemp("two")
-    with NetconfServer(folder / "1", MODULES) as left, NetconfServer(folder / "2", MODULES) as right:
-        yield left, right
+    with two_servers(folder) as both:
+        yield both
 
 
 def access(two: Two) -> Access:
@@ -122,7 +115,16 @@ def lists(two: Two) -> list[dict[str, int]]:
     return found
 
 
-@needs_server
+def test_the_time_that_devices_need_counts_from_the_choice() -> None:
+    """The instant is a begin of a cycle: up to half a second after the lead is over."""
+    slow = CELL.replace("OFFSET", "0 us").replace("10 ms", "1 s").replace("period: 1 ms", "period: 500 ms")
+    cut = CutOver(lead_ns=0)
+    cut.choose(document_of(slow), [], {})
+    assert cut.check({}) == {}
+    assert cut.took_ns > 0
+
+
+@needs_servers
 def test_devices_get_one_instant_or_nothing(two: Two, tmp_path: Path) -> None:
     first, second = GateState(), GateState()
     two[0].rules, two[1].rules = first, second
@@ -179,7 +181,7 @@ class Waiting(CutOver):
         return super().choose(document, devices, {})
 
 
-@needs_server
+@needs_servers
 def test_without_what_it_tells_a_device_gets_no_streams_that_move(two: Two, tmp_path: Path) -> None:
     two[0].rules = two[1].rules = None
     before = lists(two)

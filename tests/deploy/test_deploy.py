@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +13,9 @@ import pytest
 pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
 
 from support.commands import tsnbench
-from support.netconf_server import BRIDGE, PASSWORD, USER, NetconfServer, missing
+from support.netconf_server import BRIDGE, PASSWORD, USER, NetconfServer
 from support.planned import document_of
+from support.two_servers import MODULES, Two, needs_servers, two_servers
 from tsnbench.deploy import Access, Outcome, Target, deploy, restore
 from tsnbench.deploy.device import Device, connect
 from tsnbench.deploy.tree import Node
@@ -25,9 +25,7 @@ from tsnbench.scenario import load, load_variants
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-MODULES = Path(os.environ.get("TSNBENCH_YANG", ROOT.parent / "shared/yang"))
-reason = missing(MODULES)
-pytestmark = pytest.mark.skipif(reason is not None, reason=str(reason))
+pytestmark = needs_servers
 
 
 def rich() -> dict[str, Any]:
@@ -46,13 +44,10 @@ def other() -> dict[str, Any]:
     return document_of(text)
 
 
-Two = tuple[NetconfServer, NetconfServer]
-
-
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[Two]:
-    with NetconfServer(tmp_path / "l", MODULES) as left, NetconfServer(tmp_path / "r", MODULES) as right:
-        yield left, right
+    with two_servers(tmp_path) as both:
+        yield both
 
 
 def access(*servers: NetconfServer, password: str = PASSWORD) -> Access:

@@ -109,11 +109,6 @@ class Base:
         self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
         """Of the text of the scenario and of the tables beside it."""
 
-    @property
-    def text(self) -> str:
-        """The scenario, as it was written."""
-        return self._origin.text
-
     def with_streams(self, requested: Mapping[str, Requested], alone: bool = False) -> Scenario:
         """The scenario with these streams added; ``alone``: in place of its own.
 

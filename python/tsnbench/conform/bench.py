@@ -13,7 +13,7 @@ from tsnbench.plan.gates import open_ns
 from tsnbench.plan.network import Network
 from tsnbench.plan.streams.settling import settling_ns
 from tsnbench.planning import plan as make_plan
-from tsnbench.scenario.model import Filter, Regeneration, Taps
+from tsnbench.scenario.model import Filter, FixedSize, Regeneration, Stream, Taps
 from tsnbench.scenario.model.clocks import Clock, Clocks
 from tsnbench.scenario.model.ptp import Servo
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tsnbench.conform.judge import Reason
     from tsnbench.plan.types import Fault, PlanDocument, Policing, Port
     from tsnbench.plan.types import Stream as PlannedStream
-    from tsnbench.scenario.model import Scenario, Stream
+    from tsnbench.scenario.model import Periodic, Poisson, Saturating, Scenario
 
 
 NEAR_NS, SETTLED_TIMES = 100, 2
@@ -44,6 +44,28 @@ class Testers:
     rate_bps: int
     """Of the slowest link between the talker and the device."""
     listener: str
+
+    def stream(
+        self,
+        pcp: int,
+        vid: int | None,
+        pattern: Periodic | Poisson | Saturating,
+        octets: int,
+        *,
+        start: int = 0,
+        stop: int | None = None,
+    ) -> Stream:
+        """Frames of one size from the talker to the listener."""
+        return Stream(
+            talker=self.talker,
+            listeners=(self.listener,),
+            pcp=pcp,
+            vid=vid,
+            pattern=pattern,
+            size=FixedSize(octets=octets),
+            start=start,
+            stop=stop,
+        )
 
 
 @dataclass(frozen=True)
@@ -247,9 +269,9 @@ class Bench:
         Testers have no gates and shapers. The device has those of :attr:`device`, with its faults, and its
         ``filters`` of these streams. Faults ``on_links`` are those that testers make on purpose.
         PTP's messages are captured on the links of the ports ``messages_at``, in both directions;
-        ``follows``: the device's own clock follows the grandmaster meanwhile, ``steered``: also in gPTP,
-        and no station does. Frames of the streams
-        ``kept_out`` end at the device; those of the streams ``beside`` may leave it by other ports.
+        ``follows``: the device's own clock follows the grandmaster meanwhile, ``steered``: also in gPTP, and
+        no station does. Frames of the streams ``kept_out`` end at the device; those of the streams
+        ``beside`` may leave it by other ports.
         """
         later = 0 if messages_at else self.settled_ns
         streams = {

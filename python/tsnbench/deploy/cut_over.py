@@ -54,6 +54,8 @@ class CutOver:
     """From the choice of the instant until all devices were ready."""
     notes: list[str] = field(default_factory=list)
     _ahead_ns: int = 0
+    _chosen_ns: int = 0
+    """When the instant was chosen: it is up to a cycle later than the lead."""
 
     def now_ns(self) -> int:
         """The time of the devices, TAI."""
@@ -78,8 +80,8 @@ class CutOver:
         cycle_ns = math.lcm(1, *_cycles(document))
         if cycle_ns > LONGEST_COMMON_NS:
             cycle_ns = 1
-        least = self.now_ns() + self.lead_ns
-        self.instant_ns = -(-least // cycle_ns) * cycle_ns
+        self._chosen_ns = self.now_ns()
+        self.instant_ns = -(-(self._chosen_ns + self.lead_ns) // cycle_ns) * cycle_ns
         return starting(document, self.instant_ns)
 
     def _read_clocks(self, devices: Iterable[Device]) -> None:
@@ -113,7 +115,7 @@ class CutOver:
                 wrong = [str(error)]
             if wrong:
                 errors[device.node] = some(wrong)
-        self.took_ns = self.now_ns() - (self.instant_ns - self.lead_ns)
+        self.took_ns = self.now_ns() - self._chosen_ns
         timed = [device.node for device, own in changes.items() if begins(own)]
         if timed and not errors and self.now_ns() >= self.instant_ns:
             self.late = True

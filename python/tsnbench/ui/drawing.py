@@ -94,7 +94,7 @@ class Drawing(TypedDict):
 
 
 def drawing(text: str, runs: Sequence[tuple[Scenario, Plan | None]]) -> Drawing:
-    """The drawing of the first run of a text, all of whose runs are given."""
+    """The drawing of the first run of a text, all of whose runs are given; an empty text has no places."""
     scenario, plan = runs[0]
     try:
         top: Span | None = spans(text)

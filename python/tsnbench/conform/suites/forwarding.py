@@ -16,7 +16,7 @@ from tsnbench.conform.bench import ALONE, Unsent
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.libraries import numpy as np
 from tsnbench.quantities import exact
-from tsnbench.scenario.model import FixedSize, Poisson, Stream
+from tsnbench.scenario.model import Poisson
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
@@ -50,13 +50,8 @@ def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
         gap = SPACING * len(SIZES) * frame_ns
         duration = FRAMES * gap
         streams = {
-            f"octets-{octets}": Stream(
-                talker=testers.talker,
-                listeners=(testers.listener,),
-                pcp=bench.usual_pcp(port),
-                vid=bench.vid(port["name"]),
-                pattern=Poisson(mean_interval=gap),
-                size=FixedSize(octets=octets),
+            f"octets-{octets}": testers.stream(
+                bench.usual_pcp(port), bench.vid(port["name"]), Poisson(mean_interval=gap), octets
             )
             for octets in SIZES
         }

@@ -18,7 +18,7 @@ from tsnbench.libraries import numpy as np
 from tsnbench.plan.gates import entries_of, open_ns, open_spans
 from tsnbench.plan.sizes import PHY_OVERHEAD
 from tsnbench.quantities import count, exact, share, time
-from tsnbench.scenario.model import FixedSize, Poisson, Saturating, Stream
+from tsnbench.scenario.model import Poisson, Saturating, Stream
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus, Testers
@@ -156,15 +156,8 @@ def _stream(one: Segment, port: Port, testers: Testers, load: Mapping[int, float
     wire = load[one.own] * part * port["rate_bps"]
     rate = int(wire * one.octets / (one.octets + PHY_OVERHEAD))
     pattern = Saturating() if wire > 1.001 * MOST_LOAD * testers.rate_bps else Poisson(rate=rate)
-    return Stream(
-        talker=testers.talker,
-        listeners=(testers.listener,),
-        pcp=port["pcp_to_class"].index(one.own),
-        vid=vid,
-        pattern=pattern,
-        size=FixedSize(octets=one.octets),
-        start=one.begin_ns,
-        stop=one.end_ns,
+    return testers.stream(
+        port["pcp_to_class"].index(one.own), vid, pattern, one.octets, start=one.begin_ns, stop=one.end_ns
     )
 
 

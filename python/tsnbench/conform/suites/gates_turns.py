@@ -22,7 +22,7 @@ from tsnbench.libraries import numpy as np
 from tsnbench.plan.gates import Period, Span, entries_of, gate_lists, in_turn, open_ns, spans_of_list
 from tsnbench.plan.sizes import PHY_OVERHEAD
 from tsnbench.quantities import exact, share
-from tsnbench.scenario.model import FixedSize, Periodic, Stream
+from tsnbench.scenario.model import Periodic
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
@@ -127,13 +127,11 @@ def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
             continue
         part = max(open_ns(one, turns.own) / one["cycle_ns"] for one in gate_lists(port["gates"]))
         wire = min(OVERLOAD * part * port["rate_bps"], MOST_LOAD * testers.rate_bps)
-        stream = Stream(
-            talker=testers.talker,
-            listeners=(testers.listener,),
-            pcp=port["pcp_to_class"].index(turns.own),
-            vid=bench.vid(port["name"]),
-            pattern=Periodic(period=round(FRAME * 8e9 / wire)),
-            size=FixedSize(octets=OCTETS),
+        stream = testers.stream(
+            port["pcp_to_class"].index(turns.own),
+            bench.vid(port["name"]),
+            Periodic(period=round(FRAME * 8e9 / wire)),
+            OCTETS,
             start=max(0, turns.from_ns - bench.settled_ns),
             stop=turns.until_ns - bench.settled_ns,
         )

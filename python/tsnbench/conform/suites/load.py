@@ -14,7 +14,7 @@ from tsnbench.conform.judge import Number, Result, undecided
 from tsnbench.conform.suites import priority
 from tsnbench.libraries import polars as pl
 from tsnbench.plan.sizes import PHY_OVERHEAD
-from tsnbench.scenario.model import FixedSize, Periodic, Saturating, Stream
+from tsnbench.scenario.model import Periodic, Saturating, Stream
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus, Testers
@@ -56,13 +56,11 @@ def _stream(
     slower = min(port["rate_bps"], testers.rate_bps)
     gap = -(-(octets + PHY_OVERHEAD) * 8 * 10**11 // (slower * level))
     full = level == LEVELS[-1] and testers.rate_bps <= port["rate_bps"]
-    return Stream(
-        talker=testers.talker,
-        listeners=(testers.listener,),
-        pcp=0,
-        vid=bench.vid(port["name"]),
-        pattern=Saturating() if full else Periodic(period=gap),
-        size=FixedSize(octets=octets),
+    return testers.stream(
+        0,
+        bench.vid(port["name"]),
+        Saturating() if full else Periodic(period=gap),
+        octets,
         start=span[0],
         stop=span[1],
     )

@@ -16,7 +16,7 @@ from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.conform.suites.priority import LOAD_OCTETS, LOADS, PHY, PROBE_OCTETS, overload
 from tsnbench.libraries import numpy as np
 from tsnbench.quantities import exact
-from tsnbench.scenario.model import FixedSize, Periodic, Poisson, Stream
+from tsnbench.scenario.model import FixedSize, Periodic, Poisson
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
@@ -66,14 +66,8 @@ def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
         streams = {}
         for place, (testers, part) in enumerate(zip(both, LOADS, strict=True)):
             rate = int(part * port["rate_bps"] * LOAD_OCTETS / (LOAD_OCTETS + PHY))
-            streams[f"load-{place + 1}"] = Stream(
-                talker=testers.talker,
-                listeners=(testers.listener,),
-                pcp=pcps[1],
-                vid=bench.vid(port["name"]),
-                pattern=Poisson(rate=rate),
-                size=FixedSize(octets=LOAD_OCTETS),
-                stop=end,
+            streams[f"load-{place + 1}"] = testers.stream(
+                pcps[1], bench.vid(port["name"]), Poisson(rate=rate), LOAD_OCTETS, stop=end
             )
         streams["express"] = streams["load-2"].model_copy(
             update={

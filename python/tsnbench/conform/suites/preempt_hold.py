@@ -16,7 +16,7 @@ from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.conform.suites.priority import LOAD_OCTETS, LOADS, PHY, PROBE_OCTETS, overload
 from tsnbench.libraries import numpy as np
 from tsnbench.quantities import exact
-from tsnbench.scenario.model import FixedSize, Periodic, Poisson, Stream
+from tsnbench.scenario.model import FixedSize, Periodic, Poisson
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus, Testers
@@ -77,14 +77,8 @@ def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers], held: Hel
     streams = {}
     for place, (testers, part) in enumerate(zip(both, LOADS, strict=True)):
         bits = int(part * port["rate_bps"] * LOAD_OCTETS / (LOAD_OCTETS + PHY))
-        streams[f"load-{place + 1}"] = Stream(
-            talker=testers.talker,
-            listeners=(testers.listener,),
-            pcp=held.low,
-            vid=bench.vid(port["name"]),
-            pattern=Poisson(rate=bits),
-            size=FixedSize(octets=LOAD_OCTETS),
-            stop=end,
+        streams[f"load-{place + 1}"] = testers.stream(
+            held.low, bench.vid(port["name"]), Poisson(rate=bits), LOAD_OCTETS, stop=end
         )
     # Half of a cycle before the window opens, so that the frame is there.
     offset = (gates["base_time_ns"] + held.opens_ns - cycle // 2 - bench.settled_ns) % cycle

@@ -15,7 +15,7 @@ from tsnbench.conform.bench import Unsent
 from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.libraries import numpy as np
 from tsnbench.quantities import exact
-from tsnbench.scenario.model import FixedSize, Periodic, Stream
+from tsnbench.scenario.model import Periodic, Stream
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus, Testers
@@ -98,8 +98,8 @@ def loads(turns: Turns, both: tuple[Testers, Testers], vid: int | None) -> dict[
         for number, (testers, part) in enumerate(zip(both, LOADS, strict=True)):
             # Without random gaps, so that the queue certainly grows.
             pattern = Periodic(period=round(frame_ns / part))
-            streams[f"load-{load}-{number + 1}"] = _stream(
-                testers, load, vid, pattern, LOAD_OCTETS, begin, begin + LOAD_FRAMES * frame_ns
+            streams[f"load-{load}-{number + 1}"] = testers.stream(
+                load, vid, pattern, LOAD_OCTETS, start=begin, stop=begin + LOAD_FRAMES * frame_ns
             )
     return streams
 
@@ -111,32 +111,11 @@ def _stimulus(bench: Bench, port: Port, both: tuple[Testers, Testers]) -> Stimul
         first, gap = turns.probes(load), turns.gap_ns
         for pcp in range(8):
             pattern = Periodic(period=gap, offset=pcp * gap // 8)
-            streams[f"probe-{load}-{pcp}"] = _stream(
-                both[1], pcp, vid, pattern, PROBE_OCTETS, first, first + PROBES * gap
+            streams[f"probe-{load}-{pcp}"] = both[1].stream(
+                pcp, vid, pattern, PROBE_OCTETS, start=first, stop=first + PROBES * gap
             )
     about = "every PCP loads the port in turn, and small frames of all PCPs pass it"
     return bench.stimulus("priority", port["name"], streams, 8 * turns.turn_ns, turns.turn_ns, about)
-
-
-def _stream(
-    testers: Testers,
-    pcp: int,
-    vid: int | None,
-    pattern: Periodic,
-    octets: int,
-    start: int,
-    stop: int,
-) -> Stream:
-    return Stream(
-        talker=testers.talker,
-        listeners=(testers.listener,),
-        pcp=pcp,
-        vid=vid,
-        pattern=pattern,
-        size=FixedSize(octets=octets),
-        start=start,
-        stop=stop,
-    )
 
 
 def judged(bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> Iterator[Result]:

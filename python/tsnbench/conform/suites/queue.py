@@ -9,7 +9,7 @@ from tsnbench.conform.bench import Unsent
 from tsnbench.conform.judge import Number, Result, undecided
 from tsnbench.conform.suites import priority
 from tsnbench.plan.sizes import PHY_OVERHEAD
-from tsnbench.scenario.model import FixedSize, Periodic, Stream
+from tsnbench.scenario.model import Periodic
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
@@ -47,13 +47,8 @@ def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
         frame_ns = (OCTETS + PHY_OVERHEAD) * 8e9 / port["rate_bps"]
         end = round(FILLS * (limit + 20) * frame_ns)
         streams = {
-            f"load-{place + 1}": Stream(
-                talker=testers.talker,
-                listeners=(testers.listener,),
-                pcp=0,
-                vid=bench.vid(port["name"]),
-                pattern=Periodic(period=round(frame_ns / part)),
-                size=FixedSize(octets=OCTETS),
+            f"load-{place + 1}": testers.stream(
+                0, bench.vid(port["name"]), Periodic(period=round(frame_ns / part)), OCTETS
             )
             for place, (testers, part) in enumerate(zip(both, priority.LOADS, strict=True))
         }

@@ -18,7 +18,7 @@ from tsnbench.conform.suites.ptp.told import LONGEST_NS, SYNCS, first_ns, locked
 from tsnbench.libraries import numpy as np
 from tsnbench.plan.sizes import PHY_OVERHEAD
 from tsnbench.quantities import exact
-from tsnbench.scenario.model import FixedSize, Periodic, Stream
+from tsnbench.scenario.model import Periodic
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
@@ -77,13 +77,11 @@ def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
         elif opening is not None:
             period = -(-duration // (MOST_FRAMES * cycle)) * cycle
             waits = port["gates"]["base_time_ns"] + opening.at_ns - opening.closed_ns // 2
-            waiting = Stream(
-                talker=testers.talker,
-                listeners=(testers.listener,),
-                pcp=opening.pcp,
-                vid=bench.vid(port["name"]),
-                pattern=Periodic(period=period, offset=waits % period),
-                size=FixedSize(octets=OCTETS),
+            waiting = testers.stream(
+                opening.pcp,
+                bench.vid(port["name"]),
+                Periodic(period=period, offset=waits % period),
+                OCTETS,
                 stop=duration,
             )
             about = (

@@ -19,7 +19,7 @@ from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.inspection import inspect_capture
 from tsnbench.quantities import exact
 from tsnbench.runs.errors import FolderError
-from tsnbench.scenario.model import FixedSize, Periodic, Stream
+from tsnbench.scenario.model import Periodic
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
@@ -79,13 +79,8 @@ def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
         if duration > LONGEST_NS:
             yield Unsent(port["name"], f"{MESSAGES} intervals take longer than {exact(LONGEST_NS)}")
             continue
-        stream = Stream(
-            talker=testers.talker,
-            listeners=(testers.listener,),
-            pcp=bench.usual_pcp(port),
-            vid=bench.vid(port["name"]),
-            pattern=Periodic(period=interval),
-            size=FixedSize(octets=OCTETS),
+        stream = testers.stream(
+            bench.usual_pcp(port), bench.vid(port["name"]), Periodic(period=interval), OCTETS
         )
         about = "PTP's own messages, for 60 intervals"
         both = (across.towards, across.away)

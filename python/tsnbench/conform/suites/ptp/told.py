@@ -17,7 +17,7 @@ from tsnbench.conform.judge import Number, Result, undecided, verdict_of
 from tsnbench.libraries import numpy as np
 from tsnbench.quantities import exact
 from tsnbench.runs.errors import FolderError
-from tsnbench.scenario.model import FixedSize, Periodic, Stream
+from tsnbench.scenario.model import Periodic
 
 if TYPE_CHECKING:
     from tsnbench.conform.bench import Bench, Stimulus
@@ -64,13 +64,8 @@ def stimuli(bench: Bench) -> Iterator[Stimulus | Unsent]:
                 ALONE if testers is None else "the roles are elected" if "bmca" in gptp else long,
             )
             continue
-        stream = Stream(
-            talker=testers.talker,
-            listeners=(testers.listener,),
-            pcp=bench.usual_pcp(port),
-            vid=bench.vid(port["name"]),
-            pattern=Periodic(period=interval),
-            size=FixedSize(octets=OCTETS),
+        stream = testers.stream(
+            bench.usual_pcp(port), bench.vid(port["name"]), Periodic(period=interval), OCTETS
         )
         number = bench.number(port["name"])
         at = [bench.network.ports[one]["name"] for one in (number, bench.network.ports[number]["peer"])]
