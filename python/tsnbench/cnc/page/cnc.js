@@ -5,7 +5,7 @@ const MOST = 200;
 const PAUSE_MS = 2000;
 const part = (id) => document.getElementById(id);
 let token = "";
-let drawn = ""; // the hash of the Plan in the drawing
+let shown = ""; // which network the streams and the drawing are of
 let names = []; // the streams of the drawing
 const unused = () => {};
 const network = new Network(part("network"), { chose: mark, linked: unused, moved: unused, edited: unused });
@@ -83,14 +83,16 @@ function mark(chosen) {
   for (const one of part("streams").children) one.classList.toggle("chosen", name !== null && one.dataset.stream === name);
 }
 
-async function showDrawing(plan) {
-  if (plan === drawn) return;
-  const found = await ask("/api/drawing");
+async function showStreams() {
+  const [{ streams }, found] = await Promise.all([ask("/api/streams"), ask("/api/drawing")]);
   network.pointAt(-1); // the row that is pointed at may go
   names = found.streams.map((one) => one.name);
   network.show(found, new Map());
   network.setLoads(found.ports);
-  drawn = plan;
+  const focused = document.activeElement?.closest("#streams tr")?.dataset.stream;
+  part("streams").replaceChildren(...streamRows(streams.slice(-MOST)));
+  mark(network.chosen);
+  if (focused) [...part("streams").children].find((one) => one.dataset.stream === focused)?.querySelector("button").focus();
 }
 
 // An instant of TAI, in ns.
@@ -124,16 +126,14 @@ function decisionItem(one) {
 }
 
 async function show() {
-  const [now, streams, decisions] = await Promise.all(["network", "streams", "decisions"].map((name) => ask(`/api/${name}`)));
+  const [now, decisions] = await Promise.all([ask("/api/network"), ask("/api/decisions")]);
   part("access").hidden = true;
   part("name").textContent = now.name;
   const since = now.in_force_ns === null ? "" : `; gate control lists in force from ${instant(now.in_force_ns)}`;
   part("status").textContent = `${now.requested} requested streams, ${now.flows} flows; Plan ${now.plan.slice(0, 12)}${since}`;
-  await showDrawing(now.plan);
-  const focused = document.activeElement?.closest("#streams tr")?.dataset.stream;
-  part("streams").replaceChildren(...streamRows(streams.streams.slice(-MOST)));
-  mark(network.chosen);
-  if (focused) [...part("streams").children].find((one) => one.dataset.stream === focused)?.querySelector("button").focus();
+  const found = `${now.changes} ${now.plan}`;
+  if (found !== shown) await showStreams();
+  shown = found;
   part("links").replaceChildren(...linkRows(now.links).slice(0, MOST));
   part("decisions").replaceChildren(...decisions.decisions.map(decisionItem));
 }
