@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
+import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ DISTURBED = (
     (
         "s",
         "ip link set eth1 down; sleep 0.3; ip link set eth1 up",
-        r"s: eth1 \(s -> a\) was set down at 20.*Z; a: eth1 \(a -> s\) lost its link at 20.*Z",
+        r"s: eth1 \(s -> a\) was set down at 20.*Z; a: eth1 \(a -> s\) lost its link( at 20.*Z)?$",
     ),
     (
         "s",
@@ -56,8 +57,21 @@ DISTURBED = (
 """What somebody does on a host in each attempt, and the reason why the attempt is rejected."""
 
 
+@pytest.fixture
+def links_elsewhere() -> Iterator[None]:
+    """Links of nobody here come and go. The kernel tells changes of links once a second at most, for all
+    of them together, so a short loss of another link is not told."""
+    words = (
+        "ip link add f1 type veth peer name f2; ip link set f1 up; while sleep 0.1; do ip link set f2 $on; "
+    )
+    flaps = f"on=up; {words} [ $on = up ] && on=down || on=up; done"
+    with subprocess.Popen(("timeout", "120", "unshare", "-n", "sh", "-c", flaps)) as process:
+        yield
+        process.terminate()
+
+
 def test_attempts_with_a_changed_network_are_no_measurement(
-    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+    rig: Rig, tmp_path: Path, unchanged: None, links_elsewhere: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
 

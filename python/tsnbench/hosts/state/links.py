@@ -42,7 +42,7 @@ class Report:
     """A link that a host lost."""
 
     at: str
-    """The host's time, UTC."""
+    """The host's time, UTC; empty if only the kernel's counters show it."""
     host: str
     index: str
     words: str
@@ -77,6 +77,8 @@ class Links:
         """By host, the watched interfaces by index: the name, and what it is for people."""
         self._read: dict[str, int] = {}
         """By host, the number of lines read."""
+        self._ready: dict[str, HostState] = {}
+        """The states from which the attempt began."""
 
     def begin(self, agents: Mapping[str, Agent], jobs: Mapping[str, HostJob], plan: PlanDocument) -> None:
         """Begins to watch hosts that are set up.
@@ -110,7 +112,7 @@ class Links:
             Disturbed: a port has no link.
         """
         self._read = {host: len(agents[host].programs[PROGRAM].lines) for host in self._watched}
-        found = self.state(agents)
+        found = self._ready = self.state(agents)
         for host, state in found.items():
             if dark := [self._called(host, name) for name in _dark(state)]:
                 raise Disturbed(host, f"no link (carrier) at {', '.join(dark)}")
@@ -143,7 +145,7 @@ class Links:
         lost = list(self._take(agents))
         if lost:
             time.sleep(OTHER_END_S)
-            lost += self._take(agents)
+            lost += [*self._take(agents), *self._counted(agents)]
             first, *others = sorted(
                 {(one.host, one.index): one for one in reversed(lost)}.values(), key=_when
             )
@@ -200,18 +202,27 @@ class Links:
                 if one is not None and one.index in known and (one.words or one.name != known[one.index][0]):
                     yield one
 
+    def _counted(self, agents: Mapping[str, Agent]) -> Iterator[Report]:
+        """Links that were lost without a word: the kernel tells changes at most once a second, and a link
+        that is back by then was never away for ``ip monitor``."""
+        for host, state in self.state(agents).items():
+            for name, one in state.ports.items():
+                was = self._ready[host].ports.get(name)
+                if was is not None and was.index == one.index and was.changes != one.changes:
+                    yield Report("", host, one.index, LOST, name)
+
     def _words(self, one: Report) -> str:
         name, called = self._watched[one.host][one.index]
         words = one.words if one.name == name else f"was renamed to {one.name}"
-        return f"{called} {words} at {one.at}"
+        return f"{called} {words}{one.at and f' at {one.at}'}"
 
     def _called(self, host: str, name: str) -> str:
         return next((called for own, called in self._watched[host].values() if own == name), name)
 
 
-def _when(one: Report) -> tuple[bool, str]:
+def _when(one: Report) -> tuple[bool, bool, str]:
     """What somebody did to an interface comes before what its peer saw of it; then the time counts."""
-    return one.words == LOST, one.at
+    return one.words == LOST, not one.at, one.at
 
 
 def _dark(state: HostState) -> Iterator[str]:
