@@ -304,7 +304,7 @@ def test_a_controller_that_is_killed_while_it_sends_leaves_nothing_for_ever(
     here: Here, tmp_path: Path, killed: bool
 ) -> None:
     """If the host's shell notices the end, it removes its folder; otherwise the next controller does."""
-    words = bootstrap.words(10**6, platform.machine(), "bert", 3000, here.scope)
+    words = bootstrap.words(bytes(10**6), platform.machine(), "bert", 3000, here.scope)
     with subprocess.Popen(here.command(words), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sending:
         assert sending.stdin is not None
         assert sending.stdout is not None
@@ -321,6 +321,24 @@ def test_a_controller_that_is_killed_while_it_sends_leaves_nothing_for_ever(
     assert sending.returncode == (-signal.SIGKILL if killed else bootstrap.NOT_WHOLE)
     connect(here).restore_leftovers()
     assert not own.exists()
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_host_is_asked_for_its_own_program_if_that_is_the_same(tmp_path: Path, same: bool) -> None:
+    (bin_folder := tmp_path / "bin").mkdir()
+    installed = bin_folder / "tsnbench-traffic"
+    installed.write_bytes(traffic.program().read_bytes() + bytes(not same))
+    installed.chmod(0o755)
+    there = Here(tmp_path, f"{bin_folder}:{os.environ['PATH']}")
+    words = bootstrap.words(traffic.program().read_bytes(), platform.machine(), "anna", 3000, there.scope)
+    done = subprocess.run(there.command(words), input=b"", stdout=subprocess.PIPE)
+    assert done.stdout.split()[0] == (bootstrap.STORED if same else bootstrap.GIVE)
+    if same:
+        host = connect(there)
+        host.open()
+        assert host.program_path != str(installed)
+        assert host.restore() == []
+    assert [*tmp_path.glob("tsnbench-agent*")] == []
 
 
 def test_a_host_that_was_not_reserved_is_left_without_an_order(here: Here) -> None:

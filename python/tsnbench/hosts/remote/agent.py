@@ -72,11 +72,11 @@ class Agent:
         Raises:
             BackendError: the host cannot be reached or used.
         """
-        octets = self._program.read_bytes()
+        program = self._program.read_bytes()
         words = bootstrap.words(
-            len(octets), self._machine, self._owner, connection.PATIENCE_MS, self._scope, self._folder
+            program, self._machine, self._owner, connection.PATIENCE_MS, self._scope, self._folder
         )
-        if self._connection.open(words, octets).get("event") != "stored":
+        if self._connection.open(words, program).get("event") != "stored":
             raise BackendError(f"{self.name}: {self._connection.why()}")
 
     def reserve(self) -> Ready:
