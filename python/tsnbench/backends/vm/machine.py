@@ -34,6 +34,8 @@ COMMON = (
 """The common options of all guests, except for their time while they are idle."""
 APPEND = (
     "console=ttyS0 quiet panic=-1 nokaslr mitigations=off ipv6.disable=1 random.trust_bootloader=on "
+    # Translated code is found by its address, so programs have the same addresses at each start.
+    "norandmaps cryptomgr.notests "
     # init_on_alloc=0: memory is not cleared before its use, because about every 19th frame allocates 32 KB.
     "tsc=reliable rcupdate.rcu_expedited=1 audit=0 init_on_alloc=0"
 )
