@@ -5,6 +5,8 @@ Rooms derive their own errors from these, so that the command line and notebooks
 
 from __future__ import annotations
 
+import time
+
 
 class InputError(Exception):
     """The input is wrong: the message has the place, the expected value and the found value. Exit code 2.
@@ -64,3 +66,25 @@ class BackendError(Exception):
         ...     print(str(error).partition(":")[0])
         /sys/tables
     """
+
+
+class UnmeasuredError(BackendError):
+    """A run that is no valid measurement, on a backend that works: another run may be valid.
+
+    Args:
+        host: where it became invalid.
+        reason: why, in one line.
+        text: the whole message; the reason alone if it is empty.
+
+    Example:
+        >>> from tsnbench.errors import UnmeasuredError
+        >>> error = UnmeasuredError("h2", "the capture at eth1 lost 12 frames")
+        >>> print(error.host, error)
+        h2 the capture at eth1 lost 12 frames
+    """
+
+    def __init__(self, host: str, reason: str, text: str = "") -> None:
+        self.host, self.reason = host, reason
+        self.at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        """When it was rejected, in UTC."""
+        super().__init__(text or reason)

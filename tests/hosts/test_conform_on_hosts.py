@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+import signal
 from pathlib import Path
 
 import pytest
@@ -19,9 +21,10 @@ from tsnbench.hosts import lab
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import load_inventory
 from tsnbench.hosts.lab import guest
+from tsnbench.hosts.remote.agent import Agent
 from tsnbench.scenario import read_scenario
 
-from .conftest import SSHD, InLab, Rig, reached
+from .conftest import SSHD, InLab, Rig, bounded, in_first_attempts, reached
 
 GATES = """\
 name: gates
@@ -91,3 +94,58 @@ def test_gates_of_a_host_are_tested_with_clocks_of_their_own(tmp_path: Path) -> 
     shift = found["gates.edge"].found
     assert shift is not None
     assert abs(shift.value - 50_000) < 1_500
+
+
+def conformed(rig: Rig, folder: Path, suites: str) -> tuple[int, dict[str, list[str]], str]:
+    """The exit code of ``conform`` at one port, by test its verdict, reason and sentence, and what was
+    said."""
+    inventory = folder / "lab.yaml"
+    inventory.write_text(bounded(rig.made.inventory.read_text(), "attempts: 3, pause: 10 ms"))
+    done = tsnbench(
+        "conform", rig.scenario, "--dut", "s", "--suite", suites, "--port", "s -> b", "--on", "hosts",
+        "--hosts", inventory, "--into", folder / "out", "--no-report",
+    )  # fmt: skip
+    assert (folder / "out/conform.json").exists(), done.stderr
+    told = json.loads((folder / "out/conform.json").read_text())
+    found = {one["id"]: [one["verdict"], one["reason"], one["sentence"]] for one in told["tests"]}
+    return done.returncode, found, done.stderr
+
+
+@pytest.mark.nightly
+def test_a_rejected_stimulus_and_a_host_that_is_gone_leave_the_results_of_others(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A talker is killed while it sends, so the tests of its stimulus are not decided, and the others are.
+    The next command makes up for it; then the connection to a host is lost, and no host can be reached."""
+
+    def begun(stimulus: str) -> bool:
+        return any((tmp_path / "out").glob(f"{stimulus}-*/plan.json"))
+
+    def killed(agents: dict[str, Agent], _: int) -> None:
+        if not begun("vlan-foreign"):
+            agents["a"].signal("talker-0", signal.SIGKILL)
+
+    def gone(agents: dict[str, Agent], _: int) -> None:
+        if begun("priority"):
+            monkeypatch.setenv("TSNBENCH_SSH", "false")
+            rig.ssh("a", "pkill -9 -f 'sshd: root@nott[y]'")
+
+    in_first_attempts(monkeypatch, 99, killed)
+    code, found, _ = conformed(rig, tmp_path, "vlan")
+    verdict, reason, why = found["vlan.member"]
+    assert (verdict, reason) == ("not-decidable", "rejected")
+    assert re.match(
+        r"no valid run: a, 20\S+Z: talker-0 ended with 137: .* \(3 attempts were rejected\)$", why
+    )
+    # A kernel whose bridges know no VLANs fails this test.
+    assert found["vlan.egress"][0] in ("pass", "fail")
+    assert code == (found["vlan.egress"][0] == "fail")
+    (of_egress,) = (tmp_path / "out").glob("vlan-foreign-*/manifest.json")
+    before = of_egress.read_bytes()
+    in_first_attempts(monkeypatch, 99, gone)
+    code, later, said = conformed(rig, tmp_path, "vlan,priority.map")
+    assert code == 3
+    assert later["vlan.member"][:2] == ["pass", None]
+    assert (later["vlan.egress"], of_egress.read_bytes()) == (found["vlan.egress"], before)
+    assert later["priority.map"][:2] == ["not-decidable", "ended"]
+    assert "hint: the same command runs the stimuli that are left" in said

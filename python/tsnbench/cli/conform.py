@@ -128,6 +128,9 @@ def conform(
     _tell(outcome, folder, as_json)
     if page is not None:
         print_written([page], None)
+    if outcome.ended:
+        more = "hint: the same command runs the stimuli that are left"
+        fail(Exit.BACKEND_FAILED, f"{outcome.ended}\n{more}", outcome.ended)
     raise typer.Exit(_code(outcome, required))
 
 

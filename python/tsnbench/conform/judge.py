@@ -26,6 +26,8 @@ Reason = Literal[
     "no-limit",
     "changing-list",
     "kernel",
+    "rejected",
+    "ended",
 ]
 REASONS: dict[Reason, str] = {
     "clocks": "the error of the clocks is too large, or not known",
@@ -40,6 +42,8 @@ REASONS: dict[Reason, str] = {
     "no-limit": "the scenario states no value to compare with; the found one is told",
     "changing-list": "the port's list is replaced by another one, which this test cannot follow",
     "kernel": "a kernel imitates the device here, and does this in its own way",
+    "rejected": "no run of the stimulus was a valid measurement; the next command runs it again",
+    "ended": "an error ended the command before; the next one goes on",
 }
 SIGMAS = 4
 """How many times the error of one stamp counts."""

@@ -33,7 +33,7 @@ def write(prepared: Prepared, outcome: Outcome, into: Path, kinds: Sequence[str]
     drawn = [
         drawing
         for suite, one in prepared.stimuli
-        if (into / one.name / file_names.OBSERVATIONS).is_file()
+        if one.name in outcome.measured
         for drawing in drawings(outcome.bench, suite, one, Seen.of(Run.open(into / one.name)))
     ]
     imitated = REHEARSALS.get(outcome.backend)

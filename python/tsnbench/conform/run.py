@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -32,16 +32,17 @@ from tsnbench.conform.suites import (
 )
 from tsnbench.conform.suites.ptp import clock, correction, told
 from tsnbench.conform.suites.vlan import foreign, member
-from tsnbench.errors import InputError
+from tsnbench.errors import BackendError, InputError, UnmeasuredError
 from tsnbench.runs import clearing, file_names, lock
 from tsnbench.runs.errors import FolderError, writing
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend, Progress
     from tsnbench.conform.bench import Bench
-    from tsnbench.conform.judge import Error
+    from tsnbench.conform.judge import Error, Reason
     from tsnbench.foreign import Json
     from tsnbench.plan.types import Port
+    from tsnbench.runs import Run
 
 FORMAT = "tsnbench-conform/1"
 NO_CERTIFICATE = "This is a measurement of these ports, these lists and these frames, and no certificate."
@@ -133,6 +134,10 @@ class Outcome:
     backend: str
     results: Sequence[Result]
     errors: Sequence[Error]
+    measured: Collection[str]
+    """The stimuli whose runs were judged."""
+    ended: BackendError | None = None
+    """Why not all stimuli were run, if the command cannot go on."""
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
@@ -157,7 +162,7 @@ class Outcome:
             "tests": [_of_result(one) for one in self.results],
             "verdicts": self.verdicts,
             "note": NO_CERTIFICATE,
-        }
+        } | ({"ended": str(self.ended)} if self.ended else {})
 
 
 def _of_result(one: Result) -> Json:
@@ -176,6 +181,9 @@ def conform(
 ) -> Outcome:
     """Runs all stimuli and judges them; complete runs of the same Plans are used again.
 
+    A stimulus without a valid run leaves its tests undecided. An error that others would meet, too, ends the
+    command: :attr:`Outcome.ended` has it, if there are results until then.
+
     Args:
         prepared: the stimuli.
         into: the folder, with a run folder for each stimulus, and ``conform.json``.
@@ -186,7 +194,7 @@ def conform(
 
     Raises:
         InputError: the folder has files of others, or another device.
-        BackendError: the backend failed, or the disk is full.
+        BackendError: the backend failed before there was a result, or the disk is full.
         KeyboardInterrupt: a later call continues with the runs that are missing.
     """
     bench, how = prepared.bench, options or Options(report=False)
@@ -194,30 +202,32 @@ def conform(
     name = f"conform-{bench.name}"
     clearing.refuse_foreign(into)
     begin_sweep(into, folders, True, how, name, Path(bench.expected.name))
-    results, errors = [], []
+    results: list[Result] = []
+    errors: list[Error] = []
+    measured: list[str] = []
+    ended = None
     for number, (suite, one) in enumerate(prepared.stimuli):
         try:
             with watch(one, number) as progress:
                 made = run_one(one.plan, into / one.name, _with_captures(how, suite), progress, on=on)
         except FolderError:
             raise
-        except InputError as problem:
-            # The place where it runs refuses the Plan: that says nothing of the device.
-            results += _refused(suite, one, str(problem))
-            continue
-        error = budget.after(
-            budget.before(one.plan, on.name, asked_ns),
-            one.plan,
-            made.run.folder,
-            bench.name,
-            _senders(bench, one),
-            _stamps_at(bench, one),
-        )
-        errors.append(error)
-        results += judged(suite, bench, one, Seen.of(made.run), error)
+        except (InputError, UnmeasuredError) as problem:
+            # Neither says anything of the device, nor of the other stimuli.
+            results += _without(suite, one, *_why(problem))
+        except BackendError as problem:
+            if not results:
+                raise
+            ended = problem
+            results += [one for of, left in prepared.stimuli[number:] for one in _without(of, left, "ended")]
+            break
+        else:
+            errors.append(_error(bench, one, made.run, on.name, asked_ns))
+            measured.append(one.name)
+            results += judged(suite, bench, one, Seen.of(made.run), errors[-1])
     wanted = {test.id for test in prepared.tests}
     every = in_order([*results, *prepared.missing()])
-    outcome = Outcome(bench, on.name, [one for one in every if one.test in wanted], errors)
+    outcome = Outcome(bench, on.name, [one for one in every if one.test in wanted], errors, measured, ended)
     with writing(into), lock.held(into):
         write_json(into / file_names.CONFORM, outcome.document())
     return outcome
@@ -228,12 +238,20 @@ def _with_captures(how: Options, kind: str) -> Options:
     return replace(how, pcap=True) if kind.startswith("ptp") else how
 
 
-def _refused(suite: str, stimulus: Stimulus, problem: str) -> list[Result]:
-    """The results of a stimulus that a backend cannot run."""
+def _why(problem: InputError | UnmeasuredError) -> tuple[Reason, str]:
+    """Why a stimulus has no run: the place where it runs refuses the Plan, or no run of it was valid."""
+    if isinstance(problem, UnmeasuredError):
+        return "rejected", f"no valid run: {problem.host}, {problem.at}: {problem.reason}"
+    every = str(problem).splitlines()
+    lines = [line.strip() for line in every if line.startswith("  ")]
+    return "unsupported-dut", f"this place cannot run it: {(lines or every)[0]}"
+
+
+def _without(suite: str, stimulus: Stimulus, reason: Reason, words: str = "") -> list[Result]:
+    """The results of a stimulus without a run."""
     tests = [test.id for test in TESTS.values() if test.stimulated == suite]
-    lines = [line.strip() for line in problem.splitlines() if line.startswith("  ")]
-    words = f"this place cannot run it: {(lines or problem.splitlines())[0]}"
-    return [undecided(test, stimulus.port, "unsupported-dut", words) for test in tests]
+    found = (undecided(test, stimulus.port, reason, words) for test in tests)
+    return [replace(one, stimulus=stimulus.name) for one in found]
 
 
 def judged(suite: str, bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> list[Result]:
@@ -248,6 +266,14 @@ def in_order(results: Sequence[Result]) -> list[Result]:
     after = {name: one.after for name, one in TESTS.items()}
     ordered = sorted(results, key=lambda one: (one.verdict == "not-offered", one.port, places[one.test]))
     return [one for _, own in groupby(ordered, key=lambda one: one.port) for one in heeded(own, after)]
+
+
+def _error(bench: Bench, one: Stimulus, run: Run, backend: str, asked_ns: int) -> Error:
+    """What a run of a stimulus says of the testers."""
+    before = budget.before(one.plan, backend, asked_ns)
+    return budget.after(
+        before, one.plan, run.folder, bench.name, _senders(bench, one), _stamps_at(bench, one)
+    )
 
 
 def _senders(bench: Bench, one: Stimulus) -> list[str]:

@@ -47,8 +47,10 @@ _UP = 'cd "$0" && for one in *; do [ ! -f "$one" ] || mv -- "$one" "$0=$one"; do
 class Rejected(BackendError):  # noqa: N818 - what became of an attempt
     """The attempt is no valid measurement; another attempt may be."""
 
-    def __init__(self, host: str, reason: str) -> None:
+    def __init__(self, host: str, reason: str, lasting: bool = False) -> None:
         self.host, self.reason = host, reason
+        self.lasting = lasting
+        """Whether any other run would meet it, too, until somebody repairs it."""
         super().__init__(f"{host}: {reason}")
 
 

@@ -14,7 +14,7 @@ from tsnbench import quantities
 from tsnbench.backends.kernel import results, traffic
 from tsnbench.backends.kernel.unsupported import check_dilation, refuse, unsupported
 from tsnbench.backends.protocol import Backend, Progress
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import BackendError, InputError, UnmeasuredError
 from tsnbench.hosts import attempt, devices, job, records, refusals, wiring
 from tsnbench.hosts.attempt import Rejected
 from tsnbench.hosts.clocks.synchronisation import Synchronisation
@@ -119,7 +119,8 @@ class Hosts(Backend):
         """Repeats attempts until one is valid; the folder's state is then ``complete``.
 
         Raises:
-            BackendError: no attempt was valid, or a host cannot be used.
+            UnmeasuredError: no attempt was valid; the hosts can be used.
+            BackendError: a host cannot be used.
         """
         try:
             with under_way(folder):
@@ -201,6 +202,7 @@ class Hosts(Backend):
         document = dilated(plan.document, self.dilate)
         machines = self._hosts(document)
         tried: list[Json] = []
+        lasting = False
         bounds = self.inventory.sync
         try:
             for number in range(1, bounds.attempts + 1):
@@ -220,6 +222,7 @@ class Hosts(Backend):
                     self._tell(
                         f"attempt {number} of {bounds.attempts} was rejected: {error}{'' if last else after}"
                     )
+                    lasting = error.lasting
                     self._disturbed = self._disturbed or isinstance(error, Disturbed)
                     self._reopen_lost()
                     continue
@@ -230,9 +233,14 @@ class Hosts(Backend):
             (folder / ATTEMPTS).write_text(json.dumps(tried, indent=2) + "\n", encoding="utf-8")
         reasons = "\n".join(f"  {one['attempt']}: {one['host']}: {one['reason']}" for one in tried)
         times = "attempt was" if len(tried) == 1 else "attempts were"
-        raise BackendError(
+        text = (
             f"{len(tried)} {times} rejected, and none is a measurement:\n{reasons}\n"
             f"hint: `sync: {{attempts: …, pause: …}}` in {self.inventory.file} says how often to try"
+        )
+        if lasting:
+            raise BackendError(text)
+        raise UnmeasuredError(
+            tried[-1]["host"], f"{tried[-1]['reason']} ({len(tried)} {times} rejected)", text
         )
 
     def _hosts(self, document: PlanDocument) -> list[str]:

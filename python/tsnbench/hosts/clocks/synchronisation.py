@@ -167,7 +167,9 @@ class Synchronisation:
                 tell(f"waiting for synchronised clocks, {now - began:.0f} of at most {limit_s:g} s: {states}")
             if now - began > limit_s:
                 host, why = self._gate.closed_because()
-                raise Rejected(host, f"clocks were not synchronised within {limit_s:g} s: {why}")
+                raise Rejected(
+                    host, f"clocks were not synchronised within {limit_s:g} s: {why}", lasting=True
+                )
             time.sleep(LOOK_S)
         self._monitor = Monitor(self._gate.bounds)
         self.readings = self._monitor.readings

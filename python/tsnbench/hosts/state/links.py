@@ -115,7 +115,7 @@ class Links:
         found = self._ready = self.state(agents)
         for host, state in found.items():
             if dark := [self._called(host, name) for name in _dark(state)]:
-                raise Disturbed(host, f"no link (carrier) at {', '.join(dark)}")
+                raise Disturbed(host, f"no link (carrier) at {', '.join(dark)}", lasting=True)
         return found
 
     def settle(self, agents: Mapping[str, Agent]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ from tsnbench.backends.kernel.environment import GUEST as GUEST_CAN
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.results import counters
 from tsnbench.backends.kernel.results.returned import Capture, Returned
-from tsnbench.errors import BackendError
+from tsnbench.errors import BackendError, UnmeasuredError
 from tsnbench.linux import explain
 from tsnbench.linux.readback import read_json
 from tsnbench.plan.slow_motion import dilated
@@ -71,16 +73,28 @@ def collect(files: dict[str, bytes], job: Job, folder: Path, *, pcap: bool) -> J
     """Checks the results, and writes the run folder's files; returns the facts for the manifest.
 
     Raises:
+        UnmeasuredError: frames were lost or talkers were late; the next run may be valid.
         BackendError: the results are invalid.
     """
     returned = Returned(files)
     gates = _obeyed(returned, job)
-    seen = check(returned, job)
+    with _unmeasured(job):
+        seen = check(returned, job)
     observe(returned, job, folder, gates, pcap=pcap)
     job.device.record(job.plan, returned, folder)
     listed = {name: read_json(returned.text(name)) for name in sorted(files) if name.endswith(".json")}
     (folder / file_names.KERNEL).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
     return seen
+
+
+@contextmanager
+def _unmeasured(job: Job) -> Iterator[None]:
+    """What is found meanwhile says that this run is no measurement, and nothing of the next one."""
+    try:
+        yield
+    except BackendError as error:
+        reason = str(error).partition("\n")[0]
+        raise UnmeasuredError(job.kernel.words, reason, str(error)) from error
 
 
 def _obeyed(returned: Returned, job: Job) -> dict[int, Json]:
@@ -194,7 +208,8 @@ def observe(returned: Returned, job: Job, folder: Path, gates: dict[int, Json], 
         for _, written in files:
             Path(written).unlink()
         captures.rmdir()
-    stages.check_stamps(job.plan, sighted["frames"], {number for number, _ in files})
+    with _unmeasured(job):
+        stages.check_stamps(job.plan, sighted["frames"], {number for number, _ in files})
     counted = counters.counters(returned, job.plan, sighted["frames"], job.device, gates)
     (folder / file_names.COUNTERS).write_text(json.dumps(counted, indent=2) + "\n", encoding="utf-8")
 
