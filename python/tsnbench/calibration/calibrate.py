@@ -116,17 +116,26 @@ def measured(run: Run, names: Sequence[str], left: Left, clocks_ns: float | None
         CalibrationError: the Plan has no such node, no frame passed one, or clocks are unknown.
         FolderError: the run has no observations, or is not complete.
     """
-    if run.state.value != "complete":
-        raise FolderError(run.folder, f"expected a complete run, found one that is {run.state.value}")
     plan = run.plan.document
     nodes = places_of(plan, names, str(run.folder))
+    sections = sighted(run, clocks_ns).sections(nodes, left)
+    return Measured(f"{run.folder.name} (Plan {run.plan.hash[:12]})", plan, tuple(sections), nodes)
+
+
+def sighted(run: Run, clocks_ns: float | None, software: bool = False) -> Sighted:
+    """The sightings of a run since its clocks are as promised.
+
+    Raises:
+        FolderError: the run has no observations, or is not complete.
+    """
+    if run.state.value != "complete":
+        raise FolderError(run.folder, f"expected a complete run, found one that is {run.state.value}")
     path = run.folder / file_names.OBSERVATIONS
     if not path.exists():
         raise FolderError(run.folder, f"has no {file_names.OBSERVATIONS}")
     table = repeats.read(path).select("tap", "stream", "seq", "t_ns", "octets")
     seen = table.filter(pl.col("t_ns").is_not_null() & (pl.col("t_ns") >= measured_since(run)))
-    sections = Sighted(plan, seen, Clocks.of(run, clocks_ns)).sections(nodes, left)
-    return Measured(f"{run.folder.name} (Plan {run.plan.hash[:12]})", plan, tuple(sections), nodes)
+    return Sighted(run.plan.document, seen, Clocks.of(run, clocks_ns), software)
 
 
 def places_of(plan: PlanDocument, names: Sequence[str], where: str) -> tuple[int, ...]:

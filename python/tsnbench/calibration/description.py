@@ -56,8 +56,11 @@ def files_of(into: Path, force: bool) -> tuple[Path, Path, Path]:
     return into, times, draws
 
 
-def write(into: Path, lines: Sequence[str], tables: Mapping[Path, bytes]) -> list[Path]:
+def write(into: Path, lines: Sequence[str], tables: Mapping[Path, bytes], use: str = "") -> list[Path]:
     """Writes a description: its tables first, so that it never names one that is missing.
+
+    Args:
+        use: what to do with it; by default, to name it in a scenario.
 
     Raises:
         BackendError: the disk is full, or a file cannot be written.
@@ -66,7 +69,8 @@ def write(into: Path, lines: Sequence[str], tables: Mapping[Path, bytes]) -> lis
         into.parent.mkdir(parents=True, exist_ok=True)
     for path, content in tables.items():
         write_bytes(path, content)
-    head = f"{_MARK}{__version__}. Name it in a scenario: bridges: {{sw1: {{device: {into.name}}}}}"
+    use = use or f"Name it in a scenario: bridges: {{sw1: {{device: {into.name}}}}}"
+    head = f"{_MARK}{__version__}. {use}"
     write_bytes(into, ("\n".join([head, *lines]) + "\n").encode("utf-8"))
     return [into, *tables]
 

@@ -79,11 +79,13 @@ class Sighted:
         plan: the Plan's document of the run.
         table: ``tap`` (place in the Plan's taps), ``stream`` (place in its streams), ``seq``, ``t_ns``,
             ``octets``: numbers, one row for each sighting with a stamp.
-        clocks: the errors of the clocks of its stamps.
+        clocks: the errors of the clocks of its stamps. software: the time of nodes with software is wanted.
     """
 
-    def __init__(self, plan: PlanDocument, table: pl.DataFrame, clocks: Clocks) -> None:
-        self.plan, self.clocks = plan, clocks
+    def __init__(
+        self, plan: PlanDocument, table: pl.DataFrame, clocks: Clocks, software: bool = False
+    ) -> None:
+        self.plan, self.clocks, self._software = plan, clocks, software
         self._traffic_at: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._by_tap = {
             (int(tap), int(stream)): part
@@ -175,8 +177,11 @@ class Sighted:
             for applies, reason in (
                 ("gates" in port, f"frames wait for gates at {port['name']}"),
                 ("cbs" in own, f"a shaper delays frames at {port['name']}"),
-                ("server" in port or "qdisc" in port, f"more than a queue is at {port['name']}"),
-                ("host" in node, f"the software of {node['name']} takes time"),
+                (
+                    "server" in port or self._more(port, pcps[number]),
+                    f"more than a queue is at {port['name']}",
+                ),
+                ("host" in node and not self._software, f"the software of {node['name']} takes time"),
                 (port["node"] in policed, f"filters or schedulers are at {node['name']}"),
                 (
                     port["node"] not in wanted and "further" in node,
@@ -191,6 +196,12 @@ class Sighted:
                     return reason
         return ""
 
+    def _more(self, port: Port, pcp: int) -> bool:
+        """Whether a queueing discipline is at a port; for software, more than a plain one."""
+        if "qdisc" not in port or not self._software:
+            return "qdisc" in port
+        return port["qdisc"]["children"][port["pcp_to_class"][pcp]]["kind"] != "pfifo"
+
     def _shared(self, port: int, stream: Stream) -> bool:
         """Whether other streams leave by a port."""
         return any(
@@ -199,6 +210,14 @@ class Sighted:
             if other is not stream
             for hop in other["route"]
         )
+
+    def first(self, stream: int) -> pl.DataFrame | None:
+        """When frames of a stream began to leave its talker: ``seq``, ``t`` (ns), ``octets``."""
+        port = self.plan["streams"][stream]["route"][0]["port"]
+        for end in (("tx", port), ("rx", self.plan["ports"][port]["peer"])):
+            if end in self._taps:
+                return self._begins(self.plan["taps"][self._taps[end]], stream)
+        return None
 
     def _begins(self, tap: Tap, stream: int) -> pl.DataFrame | None:
         """When frames began to leave the sender at a tap's link: ``seq``, ``t`` (ns), ``octets``."""

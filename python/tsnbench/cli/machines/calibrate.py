@@ -9,6 +9,7 @@ import typer
 
 from tsnbench.calibration import calibrate as calibration
 from tsnbench.calibration import captures, conformed, description, printed, tables
+from tsnbench.calibration import kernel as software
 from tsnbench.calibration.sections import Left
 from tsnbench.cli.console.completing import run_folders
 from tsnbench.cli.console.options import FigureKinds, argument, flag, given_ns, json_of, option, pairs_of
@@ -44,6 +45,10 @@ Rename = Annotated[
 For = Annotated[
     str, option("NODE[,NODE]", "The nodes: all of one kind of device, which gets one description.", "--for")
 ]
+Kernel = Annotated[
+    bool,
+    flag("--kernel", "Write what runs with --on vm show of their kernel: keys of hosts and shapers."),
+]
 Into = Annotated[Path, option("FILE", "Where to write the description: my-switch.yaml.")]
 Clocks = Annotated[
     str | None,
@@ -55,7 +60,9 @@ Clocks = Annotated[
 
 def calibrate(
     runs: Folders,
-    nodes: For,
+    *,
+    nodes: For = "",
+    kernel: Kernel = False,
     into: Into,
     tx: Tx = None,
     rx: Rx = None,
@@ -74,6 +81,11 @@ def calibrate(
         description.files_of(into, force)
         names = list(dict.fromkeys(name.strip() for name in nodes.split(",") if name.strip()))
         limit = given_ns("--clocks", clocks)
+        if bool(names) == kernel:
+            fail(Exit.INPUT_WRONG, "expected one of --for NODE and --kernel, found both or none")
+        if kernel:
+            _of_kernel(runs, into, force, as_json)
+            raise typer.Exit(Exit.MET)
         if runs[0].suffix.lower() == ".csv":
             _of_figures(runs, names, into, force, as_json)
             raise typer.Exit(Exit.MET)
@@ -133,12 +145,22 @@ def _of_figures(given: list[Path], names: list[str], into: Path, force: bool, as
     print_message(f"description: {written[0]}, with {' and '.join(path.name for path in written[1:])}")
 
 
+def _of_kernel(given: list[Path], into: Path, force: bool, as_json: bool) -> None:
+    """Writes the times of the kernel that runs of a guest show."""
+    found = software.software([Run.open(folder) for folder in given])
+    _tell(software.lines_of(found), into, force, as_json, "Keys of a scenario whose nodes are hosts:")
+
+
 def _of_conform(given: list[Path], names: list[str], into: Path, force: bool, as_json: bool) -> None:
     """Describes the device that ``tsnbench conform`` tested."""
     if len(given) != 1:
         fail(Exit.INPUT_WRONG, "expected one folder of conform, found several folders")
-    lines = conformed.lines_of(given[0], names)
-    written = description.write(description.files_of(into, force)[0], lines, {})
+    _tell(conformed.lines_of(given[0], names), into, force, as_json)
+
+
+def _tell(lines: list[str], into: Path, force: bool, as_json: bool, use: str = "") -> None:
+    """Writes and prints lines that need no table."""
+    written = description.write(description.files_of(into, force)[0], lines, {}, use)
     if as_json:
         print_json("calibration", {"format": "tsnbench-calibration/1", "lines": lines})
     else:
