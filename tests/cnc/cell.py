@@ -42,6 +42,35 @@ GREEDY: Mapping[str, Any] = {**BOUNDED, "pcp": 6, "period": "200 us", "payload":
 """Refused: it makes ``log`` late."""
 TIGHT: Mapping[str, Any] = {**SCHEDULED, "requires": {"delay": "200 us"}}
 """Refused: its frames are on the links for longer."""
+CAM, CAM2, CTL = ("02-00-00-01-00-01", "02-00-00-02-00-01", "02-00-00-03-00-01")
+"""The addresses of the Plan's stations, in the order of the scenario."""
+
+
+def stream_of(number: int = 1, talker: str = CAM2, **tspec: Any) -> dict[str, Any]:
+    """A time-aware stream; ``tspec`` are further values of its traffic specification."""
+    return {
+        "stream-id": f"00-11-22-33-44-55:00-{number:02X}",
+        "talker": {
+            "stream-rank": {"rank": 1},
+            "end-station-interfaces": [{"mac-address": talker, "interface-name": "eth1"}],
+            "data-frame-specification": [
+                {"index": 0, "ieee802-vlan-tag": {"priority-code-point": 7, "vlan-id": 100}}
+            ],
+            "traffic-specification": {
+                "interval": {"numerator": 1, "denominator": 1000},
+                "max-frames-per-interval": 1,
+                "max-frame-size": 1000,
+                "transmission-selection": 0,
+                "time-aware": {},
+                **tspec,
+            },
+            "user-to-network-requirements": {"num-seamless-trees": 1, "max-latency": 1_000_000},
+            "interface-capabilities": {"vlan-tag-capable": True},
+        },
+        "listener": [
+            {"index": 0, "end-station-interfaces": [{"mac-address": CTL, "interface-name": "eth1"}]}
+        ],
+    }
 
 
 def base_of(folder: Path, text: str = SCENARIO) -> Base:

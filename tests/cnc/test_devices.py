@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,16 +12,25 @@ from typing import Any
 import pytest
 
 pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
+pytest.importorskip("yangson", reason="needs yangson (pip install 'tsnbench[cnc]')")
 
-from cnc.cell import BOUNDED, GREEDY, SCHEDULED, base_of, serving
+import yangson
+from yangson.enumerations import ContentType, ValidationScope
+
+from cnc.cell import BOUNDED, GREEDY, SCHEDULED, base_of, serving, stream_of
 from support.gate_state import GateState
 from support.netconf_server import PASSWORD, USER
-from support.two_servers import Two, devices_of, needs_servers, two_servers
+from support.two_servers import MODULES, Two, devices_of, needs_servers, two_servers
 from tsnbench.cnc.admission import Rules
 from tsnbench.cnc.changes import Change, Decision
 from tsnbench.cnc.devices import NetconfDevices
 from tsnbench.cnc.network import Base
 from tsnbench.cnc.policy import Moves
+from tsnbench.cnc.restconf.model import HERE, IN_FORCE, TOP, Model
+from tsnbench.cnc.restconf.resources import content, path_of
+from tsnbench.cnc.restconf.routes import Restconf
+from tsnbench.cnc.restconf.wanted import Streams
+from tsnbench.cnc.server.events import Events
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
 
@@ -169,6 +179,32 @@ def test_the_command_tells_differences_and_overwrites_nothing_by_itself(
         assert served.ask("GET", "/api/streams/y")[0] == 404
 
 
+def _told_by_restconf(service: Service) -> None:
+    """A CUC reads the instant beside the status of its stream, once that is in the network, and the data are
+    those of the modules."""
+    streams = Streams(service, Model(MODULES))
+    own = Restconf(streams, Events(service))
+    service.soon(lambda: streams.write("b", "plant", stream_of())).result(30)
+
+    def read() -> dict[str, Any]:
+        path = path_of(f"{TOP}/domain=cell/cuc=plant/stream={stream_of()['stream-id']}/status-info")
+        return dict(own._found(path, {})[1])
+
+    assert IN_FORCE not in read()
+    assert service.soon(lambda: streams.compute("b", streams.all())).result(30) == {
+        stream_of()["stream-id"]: 0
+    }
+    found = read()
+    assert found[IN_FORCE] == str(service.in_force_ns)
+    assert content(found, "config") == stream_of()
+    assert streams.model.has(("domain", "cuc", "stream", IN_FORCE)), "for ?fields="
+    library = {"ietf-yang-library:modules-state": {"module-set-id": "", "module": streams.model.modules}}
+    model = yangson.DataModel(json.dumps(library), (str(MODULES), str(HERE)))
+    whole = {TOP: {"domain": [{"domain-id": "cell", "cuc": [{"cuc-id": "plant", "stream": [found]}]}]}}
+    model.from_raw(whole).validate(ValidationScope.all, ContentType.all)
+    service.soon(lambda: streams.remove("b", "plant", streams.all())).result(30)
+
+
 def test_talkers_are_told_from_when_on_all_devices_have_the_lists(two: Two, tmp_path: Path) -> None:
     one, other = GateState(), GateState()
     base = base_of(tmp_path)
@@ -188,6 +224,7 @@ def test_talkers_are_told_from_when_on_all_devices_have_the_lists(two: Two, tmp_
         assert again.in_force_ns > told.in_force_ns
         assert not other.late
         assert on_devices(devices, service) == []
+        _told_by_restconf(service)
         # Streams that move need devices that say when they change.
         assert asked(service, Change("a", {}, ("x",))).accepted
         two[1].rules = None

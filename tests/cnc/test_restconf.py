@@ -19,10 +19,10 @@ pytest.importorskip("yangson", reason="needs yangson (pip install 'tsnbench[cnc]
 import yangson
 from yangson.enumerations import ContentType, ValidationScope
 
-from cnc.cell import BOUNDED, SCENARIO, SCHEDULED, Served, base_of, serving
+from cnc.cell import BOUNDED, CAM, CAM2, CTL, SCENARIO, SCHEDULED, Served, base_of, serving, stream_of
 from tsnbench.cnc.changes import SettingError
 from tsnbench.cnc.restconf.mapping import name_of
-from tsnbench.cnc.restconf.model import CNC, TOP, Model
+from tsnbench.cnc.restconf.model import CNC, HERE, TOP, Model
 from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
@@ -35,36 +35,7 @@ pytestmark = pytest.mark.skipif(
 MEDIA = "application/yang-data+json"
 DATA = f"/restconf/data/{TOP}"
 CUC = f"{DATA}/domain=cell/cuc=plant"
-CAM, CAM2, CTL = ("02-00-00-01-00-01", "02-00-00-02-00-01", "02-00-00-03-00-01")
-"""The addresses of the Plan's stations, in the order of the scenario."""
 ID = "00-11-22-33-44-55:00-01"
-
-
-def stream_of(number: int = 1, talker: str = CAM2, **tspec: Any) -> dict[str, Any]:
-    """A time-aware stream; ``tspec`` are further values of its traffic specification."""
-    return {
-        "stream-id": f"00-11-22-33-44-55:00-{number:02X}",
-        "talker": {
-            "stream-rank": {"rank": 1},
-            "end-station-interfaces": [{"mac-address": talker, "interface-name": "eth1"}],
-            "data-frame-specification": [
-                {"index": 0, "ieee802-vlan-tag": {"priority-code-point": 7, "vlan-id": 100}}
-            ],
-            "traffic-specification": {
-                "interval": {"numerator": 1, "denominator": 1000},
-                "max-frames-per-interval": 1,
-                "max-frame-size": 1000,
-                "transmission-selection": 0,
-                "time-aware": {},
-                **tspec,
-            },
-            "user-to-network-requirements": {"num-seamless-trees": 1, "max-latency": 1_000_000},
-            "interface-capabilities": {"vlan-tag-capable": True},
-        },
-        "listener": [
-            {"index": 0, "end-station-interfaces": [{"mac-address": CTL, "interface-name": "eth1"}]}
-        ],
-    }
 
 
 def bounded(number: int = 1) -> dict[str, Any]:
@@ -140,7 +111,7 @@ def test_a_stream_is_planned_then_configured_and_its_data_are_those_of_the_modul
     assert end == {"mac-address": CTL, "interface-name": "eth1", "config-list": []}
     whole = served.ask("GET", DATA)[1]
     library = {"ietf-yang-library:modules-state": {"module-set-id": "", "module": Model(MODULES).modules}}
-    model = yangson.DataModel(json.dumps(library), (str(MODULES),))
+    model = yangson.DataModel(json.dumps(library), (str(MODULES), str(HERE)))
     model.from_raw(whole).validate(ValidationScope.all, ContentType.all)
     assert put(served, stream_of())[0] == 204
     assert read(served)["stream-status"] == "configured"

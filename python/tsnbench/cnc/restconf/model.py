@@ -1,7 +1,7 @@
 """The YANG model: which data a stream of the module can have. yangson judges them; nothing is judged twice.
 
-The modules are those of a folder; tsnbench has none of them. One stream is judged at a time: the whole data
-store would take a hundred times as long.
+The standard's modules are those of a folder; tsnbench has none of them, and one of its own. One stream is
+judged at a time: the whole data store would take a hundred times as long.
 """
 
 from __future__ import annotations
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 CNC = "ieee802-dot1q-cnc-config"
 TYPES = "ieee802-dot1q-tsn-types"
 INET = "ietf-inet-types"
+OWN = "tsnbench-cnc"
+"""Our module: what the service tells beside the standard's status."""
+IN_FORCE = f"{OWN}:in-force-ns"
 TOP = f"{CNC}:cnc-config"
 STREAM = f"/{TOP}/domain/cuc/stream"
+HERE = Path(__file__).parent
 LARGEST_MODULE = 1 << 22
 _REVISION = re.compile(r"^\s*revision\s+\"?(\d{4}-\d{2}-\d{2})", re.MULTILINE)
 _NAMESPACE = re.compile(r"^\s*namespace\s+\"?([^\";\s]+)", re.MULTILINE)
@@ -54,9 +58,10 @@ class Model:
         self._errors = yangson.exceptions.YangsonException
         self.modules = [_module(folder, CNC, "implement"), _module(folder, TYPES, "import")]
         self.modules.append(_module(folder, INET, "import"))
+        self.modules.append(_module(HERE, OWN, "implement"))
         library = {"ietf-yang-library:modules-state": {"module-set-id": "cnc", "module": self.modules}}
         try:
-            self._data = yangson.DataModel(json.dumps(library), (str(folder),))
+            self._data = yangson.DataModel(json.dumps(library), (str(folder), str(HERE)))
         except (self._errors, OSError, ValueError) as error:
             raise SettingError(f"{folder}: expected modules that fit each other, found {error}") from None
 

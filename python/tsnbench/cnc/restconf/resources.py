@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from tsnbench.cnc.restconf.model import CNC
+from tsnbench.cnc.restconf.model import CNC, IN_FORCE
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
@@ -22,6 +22,7 @@ STATE = {
     "interface-configuration",
     "status-info",
     "failed-interfaces",
+    IN_FORCE,
 }
 """Nodes of a stream that are state (``config false``)."""
 KEYS = {"domain": "domain-id", "cuc": "cuc-id", "stream": "stream-id"}

@@ -233,7 +233,8 @@ class Restconf:
         text = request.query_params.get("fields")
         fields = None if text is None else self._fields(text, path)
         data = shallow(data, levels) if fields is None else selected(data, fields, levels)
-        return answer({f"{CNC}:{name}": data}, headers=headers)
+        # A node of another module keeps its name.
+        return answer({name if ":" in name else f"{CNC}:{name}": data}, headers=headers)
 
     def _fields(self, text: str, path: Path) -> Fields:
         """The fields of a request.
@@ -277,7 +278,8 @@ class Restconf:
 
     def _status(self, key: str, own: Wanted) -> Json:
         status = self.streams.status(key, own)
-        return status_of(self.service.network, own.stream, status, own.failure, self.streams.stations)
+        service, stations = self.service, self.streams.stations
+        return status_of(service.network, own.stream, status, own.failure, stations, service.in_force_ns)
 
     def _notification(self, decision: Decision) -> Json:
         """A decision as a notification (RFC 8040, 6.4): 46.2.9."""

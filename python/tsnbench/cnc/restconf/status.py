@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Network
 from tsnbench.cnc.restconf.mapping import interfaces, name_of
+from tsnbench.cnc.restconf.model import IN_FORCE
 from tsnbench.cnc.restconf.stations import Stations, canonical
 
 if TYPE_CHECKING:
@@ -52,10 +53,19 @@ def latency_ns(network: Network, stream: Json) -> dict[str, int] | None:
     }
 
 
-def status_of(network: Network, stream: Json, status: str, failure: int, stations: Stations) -> Json:
+def status_of(
+    network: Network,
+    stream: Json,
+    status: str,
+    failure: int,
+    stations: Stations,
+    in_force_ns: int | None = None,
+) -> Json:
     """The stream with its status: data of the module with configuration and state.
 
     ``status``: planned, configured or modified (46.2.3.8). ``failure``: the code of the last refusal.
+    ``in_force_ns``: the instant (TAI) from which on all devices have the network's lists; None without
+    devices.
     """
     facts = stream_facts(network, [name_of(stream["stream-id"])])
     talker, listeners = dict(stream["talker"]), [dict(one) for one in stream["listener"]]
@@ -75,6 +85,8 @@ def status_of(network: Network, stream: Json, status: str, failure: int, station
         "talker": talker,
         "listener": listeners,
         "status-info": {"talker-status": ready, "listener-status": ready, "failure-code": failure},
+        # A number of 64 bits is a string in JSON (RFC 7951, 6.1).
+        **({IN_FORCE: str(in_force_ns)} if facts and in_force_ns is not None else {}),
     }
 
 
