@@ -212,6 +212,24 @@ def test_one_device_rejects_a_change_and_all_are_restored(
     assert put(other(), tmp_path, ("left", left), ("right", right)).done
 
 
+def test_rules_of_a_device_that_forbid_a_write_are_told_with_user_and_path(tmp_path: Path) -> None:
+    """Without a rule, NACM lets a user read everything and write nothing (RFC 8341, 3.5.1)."""
+    with (
+        NetconfServer(tmp_path / "1", MODULES) as left,
+        NetconfServer(tmp_path / "2", MODULES, superuser="somebody") as right,
+    ):
+        empty = text(left)
+        with pytest.raises(BackendError) as error:
+            put(rich(), tmp_path, ("left", left), ("right", right))
+        told, *others = str(error.value).splitlines()
+        assert told.startswith(
+            f"right: it refuses: access denied (access-denied); its user {USER} may not do that: interfaces/"
+        )
+        assert others[0] == "nothing was changed on any device"
+        assert "let a group of this user read, create, update and delete there" in others[1]
+        assert text(left) == empty
+
+
 def test_a_constraint_of_the_module_rejects_a_change(two: Two, tmp_path: Path) -> None:
     """The server evaluates the module's constraint and sends the error; the message is the server's."""
     left, right = two

@@ -58,6 +58,7 @@ class NetconfServer:
         load: tuple[str, ...] = BRIDGE,
         target: str = "candidate",
         rules: Callable[[bytes], bytes | None] | None = None,
+        superuser: str = USER,
     ) -> None:
         self.folder = folder
         self.port = 0
@@ -76,7 +77,7 @@ class NetconfServer:
             f"--modpath={modules}:{OWN_MODULES}",
             *(f"--module={modules / name}.yang" for name in load),
             f"--ncxserver-sockname={self._socket}",
-            f"--superuser={USER}",
+            f"--superuser={superuser}",
             f"--target={target}",
             "--log-level=info",
             f"--log={folder / 'log'}",

@@ -44,6 +44,8 @@ GREETING_S = 0.1
 """Between our hello and the first request: netconfd takes both for one if they arrive together."""
 LARGEST_FILE = 16 << 20
 """Octets of a private key, or of the keys of known hosts."""
+DENIED = "access-denied"
+"""The tag of an error if rules of the device forbid a user something (RFC 8341, NACM)."""
 PENDING, CHANGE_TIME, CURRENT_TIME = "config-pending", "config-change-time", "current-time"
 ROOTS = (
     (xml.INTERFACES, "interfaces"),
@@ -94,8 +96,9 @@ class Schedule:
 class Device:
     """A session with one device."""
 
-    def __init__(self, node: str, host: str, port: int, session: Any) -> None:
+    def __init__(self, node: str, host: str, port: int, session: Any, user: str = "") -> None:
         self.node, self.host, self.port = node, host, port
+        self._user = user
         self._session = session
         self._locked: list[str] = []
         every = [str(one) for one in session.server_capabilities]
@@ -143,7 +146,7 @@ class Device:
     def _library(self) -> None:
         """The modules, also those of YANG 1.1, which the greeting leaves out but the YANG library lists."""
         query = "".join(f'<{name} xmlns="{LIBRARY}"/>' for name in ("modules-state", "yang-library"))
-        with device_errors():
+        with device_errors(self._user):
             reply = read(self._session.get(filter=_filter(query)).xml)
         for one in _every(reply, "module"):
             leaf = {child.name: child.text for child in one.children if not child.children}
@@ -165,7 +168,7 @@ class Device:
         more = {"with_defaults": defaults} if defaults else {}
         if not query:
             return Node(xml.BASE, "config")
-        with device_errors():
+        with device_errors(self._user):
             reply = read(self._session.get_config("running", filter=_filter(query), **more).xml)
         data = next((one for one in reply.children if one.name == "data"), Node(xml.BASE, "data"))
         return Node(xml.BASE, "config", children=data.children)
@@ -183,7 +186,7 @@ class Device:
         query = f'<bridge-port xmlns="{xml.BRIDGE}">{query}</bridge-port>'
         query = f'<interfaces xmlns="{xml.INTERFACES}"><interface><name/>{query}</interface></interfaces>'
         try:
-            with device_errors():
+            with device_errors(self._user):
                 reply = read(self._session.get(filter=_filter(query)).xml)
         except DeviceError as error:
             if error.lost:
@@ -205,7 +208,7 @@ class Device:
         is locked.
         """
         store = "candidate" if self.candidate else "running"
-        with device_errors():
+        with device_errors(self._user):
             self._session.lock(store)
         self._locked.append(store)
 
@@ -219,7 +222,7 @@ class Device:
         """
         store = "candidate" if self.candidate else "running"
         for _ in range(TAKES):
-            with device_errors():
+            with device_errors(self._user):
                 try:
                     self._session.lock(store)
                 except ncclient.operations.RPCError as error:
@@ -228,7 +231,7 @@ class Device:
                         raise
                     with contextlib.suppress(ncclient.operations.RPCError):
                         self._session.kill_session(holder[1])
-                    refusal = DeviceError(_refusal(error))
+                    refusal = DeviceError(_refusal(error, self._user))
                 else:
                     self._locked.append(store)
                     self.unlock()
@@ -238,7 +241,7 @@ class Device:
 
     def unlock(self) -> None:
         for store in reversed(self._locked):
-            with contextlib.suppress(DeviceError), device_errors():
+            with contextlib.suppress(DeviceError), device_errors(self._user):
                 self._session.unlock(store)
         self._locked = []
 
@@ -247,7 +250,7 @@ class Device:
 
         `validate` is not used: some servers do not commit a candidate after they have validated it.
         """
-        with device_errors():
+        with device_errors(self._user):
             if self.candidate:
                 test = {"test_option": "test-then-set"} if self.can("validate") else {}
                 self._session.edit_config(config, target="candidate", **test)
@@ -257,12 +260,12 @@ class Device:
     def discard(self) -> None:
         """Discards the staged change, except in a candidate that another session has locked."""
         if self.candidate and self._locked:
-            with device_errors():
+            with device_errors(self._user):
                 self._session.discard_changes()
 
     def commit(self, config: str, within_s: int) -> None:
         """Puts the staged change into force; only for a time, if the device supports confirmed commits."""
-        with device_errors():
+        with device_errors(self._user):
             if self.confirmed:
                 self._session.commit(confirmed=True, timeout=str(within_s))
             elif self.candidate:
@@ -274,20 +277,20 @@ class Device:
     def keep(self) -> None:
         """Confirms a commit, so that the change stays in force."""
         if self.confirmed:
-            with device_errors():
+            with device_errors(self._user):
                 self._session.commit()
 
     def cancel(self, config: str) -> None:
         """Cancels an unconfirmed commit; on devices that cannot, `config` reverses the change."""
         if self.confirmed and "confirmed-commit:1.1" in self.capabilities:
-            with device_errors():
+            with device_errors(self._user):
                 self._session.cancel_commit()
             return
         self.undo(config)
 
     def undo(self, config: str) -> None:
         """Reverses a change that is confirmed."""
-        with device_errors():
+        with device_errors(self._user):
             if self.candidate:
                 self._session.discard_changes()
                 self._session.edit_config(config, target="candidate")
@@ -298,7 +301,7 @@ class Device:
     def save(self) -> None:
         """Saves the running configuration for the next start, if the device stores it separately."""
         if self.can("startup"):
-            with device_errors():
+            with device_errors(self._user):
                 self._session.copy_config(source="running", target="startup")
 
     def close(self) -> None:
@@ -364,7 +367,7 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
     limit_replies(session._session)
     session.timeout = access.timeout_s
     session.raise_mode = ncclient.operations.RaiseMode.ERRORS
-    return Device(node, host, port, session)
+    return Device(node, host, port, session, access.user)
 
 
 class LimitedParser:
@@ -446,12 +449,12 @@ def _every(node: Node, name: str) -> Iterator[Node]:
 
 
 @contextlib.contextmanager
-def device_errors() -> Iterator[None]:
-    """Converts exceptions of the NETCONF library into the device's own messages."""
+def device_errors(user: str = "") -> Iterator[None]:
+    """Converts exceptions of the NETCONF library into the device's own messages to a user."""
     try:
         yield
     except ncclient.operations.RPCError as error:
-        raise DeviceError(_refusal(error)) from None
+        raise DeviceError(_refusal(error, user)) from None
     except ncclient.operations.TimeoutExpiredError:
         raise DeviceError("it no longer answers", lost=True) from None
     except (ncclient.transport.errors.TransportError, OSError, EOFError) as error:
@@ -469,15 +472,15 @@ def device_errors() -> Iterator[None]:
         raise DeviceError(f"its messages cannot be read: {words}") from None
 
 
-def _refusal(error: Any) -> str:
+def _refusal(error: Any, user: str) -> str:
     """The server's messages with the paths that they name; each message once."""
     # The library joins several errors in one exception, which lacks the fields of a single error.
-    every = list(dict.fromkeys(map(_words, getattr(error, "errors", None) or [error])))
+    every = list(dict.fromkeys(_words(one, user) for one in getattr(error, "errors", None) or [error]))
     more = f" (and {len(every) - 3} more)" if len(every) > 3 else ""
     return f"it refuses: {'; '.join(every[:3])}{more}"
 
 
-def _words(error: Any) -> str:
+def _words(error: Any, user: str) -> str:
     tag, message, path = (
         str(getattr(error, name, None) or "").strip() for name in ("tag", "message", "path")
     )
@@ -486,4 +489,6 @@ def _words(error: Any) -> str:
         text += f" ({tag})"
     if tag == "lock-denied":
         text += "; someone else is changing it"
+    if tag == DENIED:
+        text += f"; its user {user} may not do that"
     return f"{text}, at {path}" if path else text

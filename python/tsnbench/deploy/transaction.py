@@ -11,8 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tsnbench.deploy.changes import Change, Has, edit, same, words
-from tsnbench.deploy.device import Device, DeviceError
+from tsnbench.deploy.device import DENIED, Device, DeviceError
 from tsnbench.errors import BackendError
+from tsnbench.quantities import some
+
+ALLOW = (
+    "  hint: the rules of the device decide this (/nacm of ietf-netconf-acm, RFC 8341): let a group of this "
+    "user read, create, update and delete there"
+)
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,8 @@ class RefusedError(BackendError):
             lines.append("every device has again what it had before")
         for node, text in self.left.items():
             lines.append(f"{node}: not brought back: {text}")
+        if any(DENIED in text for text in (*self.errors.values(), *self.left.values())):
+            lines.append(ALLOW)
         return "\n".join(lines)
 
 
@@ -113,7 +121,7 @@ def _stage(jobs: list[Job], locked: Callable[[], None]) -> None:
             if job.device.node not in errors:
                 job.device.stage(job.edit)
         except DeviceError as error:
-            errors[job.device.node] = str(error)
+            errors[job.device.node] = _with_places(job, error)
     if not errors:
         return
     for job in jobs:
@@ -122,6 +130,14 @@ def _stage(jobs: list[Job], locked: Callable[[], None]) -> None:
         except DeviceError as error:
             errors.setdefault(job.device.node, str(error))
     raise RefusedError(errors, touched=False)
+
+
+def _with_places(job: Job, error: DeviceError) -> str:
+    """The error in words; where a device does not say what it forbids, with what was to be written."""
+    text = str(error)
+    if DENIED not in text or ", at /" in text:
+        return text
+    return f"{text}: {some([words(one.path) for one in job.changes], 3)}"
 
 
 def _commit(order: list[Job], within_s: int) -> None:
@@ -133,7 +149,7 @@ def _commit(order: list[Job], within_s: int) -> None:
             job.device.commit(job.edit, within_s)
             wrong = job.wrong(job.device.has())
         except DeviceError as error:
-            errors[job.device.node] = str(error)
+            errors[job.device.node] = _with_places(job, error)
             break
         if wrong:
             errors[job.device.node] = "it differs from the requested configuration: " + "; ".join(wrong)
