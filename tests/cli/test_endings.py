@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from typing import Any, NoReturn
 import pytest
 import typer
 
-from support.commands import SCENARIO, Done, command, started, tsnbench, uncoded
+from support.commands import SCENARIO, Done, command, limited, started, tsnbench, uncoded
 from tsnbench.cli.console.output import user_errors
 
 RANDOM = """\
@@ -220,10 +219,6 @@ def test_a_hang_up_that_is_ignored_stays_so(here: Path) -> None:
         time.sleep(0.01)
     process.send_signal(signal.SIGHUP)
     assert process.wait(timeout=60) == 0
-
-
-def limited(octets: int):
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (octets, octets))
 
 
 def test_files_that_may_not_be_so_large(here: Path) -> None:

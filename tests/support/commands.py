@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
+import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -75,3 +78,16 @@ def started(*words: object, cwd: Path | None = None, **other) -> Done:
     """One call in a process of its own: for signals, pipes, full disks, and what a start loads."""
     keys = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120} | other
     return subprocess.run(command(*words), cwd=cwd, check=False, **keys)
+
+
+def limited(octets: int) -> Callable[[], None]:
+    """For a child before it starts: its files have at most so many octets.
+
+    Python would cut the compiled modules that it keeps, which all later processes would read.
+    """
+
+    def before() -> None:
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        resource.setrlimit(resource.RLIMIT_FSIZE, (octets, octets))
+
+    return before

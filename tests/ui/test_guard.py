@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import resource
 import socket
 from pathlib import Path
 
 import pytest
 
-from support.commands import tsnbench
+from support.commands import limited, tsnbench
 from ui.conftest import SCENARIO, Server, serving
 
 PATHS = [
@@ -117,7 +116,7 @@ def test_a_stale_tag_writes_nothing(server: Server) -> None:
 def test_a_disk_that_takes_no_more_is_named_and_the_file_stays(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text("name: two\n")
     # Files of this server have at most 64 octets.
-    with serving(tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))) as server:
+    with serving(tmp_path, preexec_fn=limited(64)) as server:
         tag = server.ask("GET", "/api/scenario/two.yaml")[1]["etag"]
         long = SCENARIO.encode()
         status, _, words = server.ask("PUT", "/api/scenario/two.yaml", long, if_match=tag)
