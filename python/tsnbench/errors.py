@@ -88,3 +88,7 @@ class UnmeasuredError(BackendError):
         self.at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         """When it was rejected, in UTC."""
         super().__init__(text or reason)
+
+    def __reduce__(self) -> tuple[type[UnmeasuredError], tuple[str, str, str], dict[str, object]]:
+        # An exception is copied by its text alone, for example to another process.
+        return type(self), (self.host, self.reason, str(self)), vars(self)

@@ -7,6 +7,7 @@ with a talker that is killed and a host that is gone.
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,11 @@ def test_a_rejected_stimulus_and_an_error_leave_the_results_of_others(
     assert done.returncode == 0
     assert {one: one.read_bytes() for one in before} == before
     assert found["forwarding.residence"][1] == "no-limit"
+
+
+def test_an_error_of_another_process_has_its_place_and_time() -> None:
+    found = pickle.loads(pickle.dumps(LATE))
+    assert (str(found), vars(found)) == (str(LATE), vars(LATE))
 
 
 def test_an_error_before_the_first_result_is_all_that_is_told(

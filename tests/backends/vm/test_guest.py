@@ -17,7 +17,7 @@ from support.guest_runs import Guest, Wanted, wanted
 from tsnbench.backends.kernel.environment import Environment
 from tsnbench.backends.kernel.tsnport import TSNPORT
 from tsnbench.backends.vm import VirtualMachine
-from tsnbench.errors import BackendError
+from tsnbench.errors import UnmeasuredError
 from tsnbench.plan.document import Plan
 from tsnbench.runs import Run
 
@@ -232,6 +232,6 @@ def test_a_dilated_run_reports_the_scenarios_time(guest: Guest):
 
 def test_a_load_that_a_guest_cannot_carry_gives_no_result(guest: Guest):
     ended = guest.ended("too-fast")
-    assert isinstance(ended, BackendError)
+    assert isinstance(ended, UnmeasuredError)
     assert re.search(r"busy|late|dropped", str(ended))
     assert Run.open(guest.folder / "too-fast/vm").state == "failed"
