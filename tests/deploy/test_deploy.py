@@ -423,6 +423,33 @@ def test_someone_elses_lock_is_respected(two: Two, tmp_path: Path) -> None:
     other_one.close()
 
 
+def test_ingress_filtering_is_switched_on_where_a_device_has_it(tmp_path: Path) -> None:
+    """In the standard it is off; a device may lack it, here by another module of that name."""
+    others = tmp_path / "modules"
+    others.mkdir()
+    for one in MODULES.glob("*.yang"):
+        (others / one.name).symlink_to(one)
+    bridge = others / "ieee802-dot1q-bridge.yang"
+    whole = bridge.read_text()
+    bridge.unlink()
+    bridge.write_text(
+        re.sub(r"\n      leaf enable-ingress-filtering {.*?\n      }(?=\n)", "", whole, flags=re.DOTALL)
+    )
+    on = "<enable-ingress-filtering>true<"
+    with (
+        NetconfServer(tmp_path / "1", MODULES) as left,
+        NetconfServer(tmp_path / "2", others) as right,
+    ):
+        where = (("left", left), ("right", right))
+        done = put(rich(), tmp_path, *where)
+        assert (done.done, text(left).count(on), text(right).count(on)) == (True, 4, 0)
+        assert done.left_out == {"right": ["the leaf enable-ingress-filtering"]}
+        assert "<admin-idle-slope>" in text(right)
+        again = put(rich(), tmp_path, *where)
+        assert (again.done, again.changes) == (False, {"left": [], "right": []})
+        assert [one.name for one in tmp_path.glob("before*.json")] == ["before.json"]
+
+
 def test_the_error_of_a_server_that_does_not_know_a_node_is_shown(tmp_path: Path) -> None:
     """netconfd 2.13 loads the module of stream gates, but ignores nodes that an augment of a group adds."""
     runs = load_variants(ROOT / "scenarios/tutorial/5-policing.yaml")
@@ -431,7 +458,10 @@ def test_the_error_of_a_server_that_does_not_know_a_node_is_shown(tmp_path: Path
     with NetconfServer(tmp_path / "s", MODULES, load=(*BRIDGE, "ieee802-dot1q-psfp-bridge")) as server:
         with pytest.raises(BackendError) as error:
             put(document, tmp_path, (node, server))
-        assert f"{node}: it refuses: unknown object (unknown-element), at /nc:rpc" in str(error.value)
+        assert (
+            f"{node}: it refuses: unknown object (unknown-element): psfp-bridge:numerator, at /nc:rpc"
+            in str(error.value)
+        )
         assert "psfp-bridge:admin-cycle-time" in str(error.value)
         assert "nothing was changed on any device" in str(error.value)
         assert "<name>eth1" not in text(server)

@@ -71,6 +71,7 @@ CHANGED = {
     "RunningPort.master": (lambda: at("s", "eth2", master=""), "bridge"),
     "RunningPort.learning": (lambda: at("s", "eth1", learning=True), "learning"),
     "RunningPort.flood": (lambda: at("s", "eth1", flood=True), "flood"),
+    "RunningPort.ingress": (lambda: at("s", "eth1", ingress=False), "ingress filtering"),
     "RunningPort.vlans": (lambda: at("s", "eth1", vlans={1: True, 100: False, 200: True}), "vlan 200"),
     "RunningPort.root": (lambda: at("a", "eth1", root="tbf", shaping=None), "queueing discipline"),
     "RunningPort.shaping": (lambda: at("a", "eth1", root="", shaping=None), "queueing discipline"),

@@ -122,6 +122,7 @@ def test_a_real_server_tells_what_was_deployed(tmp_path: Path) -> None:
         assert deploy(plan_of(NETWORK).document, [where], access, tmp_path / "before.json").done
         told = by_netconf.ask(Device("s", {}, f"{USER}@127.0.0.1:{server.port}"), access)
     meant = by_netconf.state("s", tree.read(data()))
+    assert {one.ingress for one in meant.ports.values()} == {True}
     assert told.state is not None, told.why
     assert (told.state.ports, told.state.unread) == (meant.ports, (by_netconf.NO_MODULE,))
     assert told.state.addresses == meant.addresses

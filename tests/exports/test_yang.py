@@ -98,6 +98,15 @@ def test_identities_have_the_prefix_that_is_compared() -> None:
     assert text.count("<supported-list-max>") == text.count("<gate-parameter-table")
 
 
+def test_bridges_drop_frames_of_other_vlans_where_they_arrive() -> None:
+    """It is off by default (IEEE 802.1Q-2022, 8.6.2); the simulator and the kernel do it."""
+    files = export(rich(), ["yang"]).files
+    for name, text in files.items():
+        ports = re.findall(r"<bridge-port.*?</bridge-port>", text, re.DOTALL)
+        assert all("<enable-ingress-filtering>true<" in one for one in ports), name
+    assert "<bridge-port" in files["left/yang.xml"]
+
+
 def test_a_missing_program_or_module_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = export(rich(), ["yang"]).files["left/yang.xml"]
     with pytest.raises(BackendError, match="libyang2-tools"):

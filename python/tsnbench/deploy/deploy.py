@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from tsnbench.deploy import record as records
 from tsnbench.deploy.changes import Change, Has, changes, same, words
 from tsnbench.deploy.cut_over import CutOver, begins, starts, still_waiting, unlike
 from tsnbench.deploy.device import PORT, Access, AccessError, Device, DeviceError, connect
-from tsnbench.deploy.supported_modules import Missing, restricted_to
+from tsnbench.deploy.supported_modules import Missing, restricted_to, unknown_leaves, without
 from tsnbench.deploy.transaction import Between, Job, RefusedError, carry_out
 from tsnbench.deploy.tree import Node, read
 from tsnbench.errors import BackendError, InputError
@@ -130,7 +130,8 @@ def deploy(
 
     With ``cut``, gate control lists that change begin at one instant of the future on all devices; without
     it, at each device when it commits. ``fence`` is called when all devices that change are locked, and
-    raises if this process may not change them any more.
+    raises if this process may not change them any more. Optional leaves that a device refuses because it does
+    not know them are left out.
 
     Raises:
         InputError: a wrong password or key, or data that violate the modules in ``yang``.
@@ -140,6 +141,31 @@ def deploy(
     if yang is not None:
         for text in _texts(document, where, interfaces, Notes("yang")).values():
             check(text, yang)
+    try:
+        return _once(document, where, access, record, {}, interfaces, partial, dry_run, within_s, cut, fence)
+    except RefusedError as error:
+        lacks = _unknown(error)
+        if not lacks:
+            raise
+        if error.record is not None:
+            error.record.unlink(missing_ok=True)
+    return _once(document, where, access, record, lacks, interfaces, partial, dry_run, within_s, cut, fence)
+
+
+def _once(
+    document: PlanDocument,
+    where: list[Target],
+    access: Access,
+    record: Path,
+    lacks: Mapping[str, Collection[str]],
+    interfaces: Mapping[str, str] | None,
+    partial: bool,
+    dry_run: bool,
+    within_s: int,
+    cut: CutOver | None,
+    fence: Callable[[], None] | None,
+) -> Outcome:
+    """One attempt of :func:`deploy`, without the leaves that devices lack, by node."""
     with _connected(where, access) as devices:
         has = _read(devices)
         timed = cut.choose(document, devices, has) if cut is not None and not dry_run else document
@@ -147,6 +173,9 @@ def deploy(
         wanted, missing = _expressible(_texts(timed, where, interfaces, notes), devices)
         outcome = Outcome(False, {}, notes=[str(note) for note in notes])
         outcome.left_out = {node: one.words() for node, one in missing.items()}
+        for node, names in lacks.items():
+            wanted[node] = without(wanted[node], names)
+            outcome.left_out.setdefault(node, []).extend(f"the leaf {name}" for name in names)
         if missing and not partial:
             raise BackendError(
                 "\n".join(f"{node}: {one}" for node, one in missing.items())
@@ -166,6 +195,12 @@ def deploy(
         outcome.warnings = _recorded(kept, outcome.record, jobs, within_s, _between(jobs, cut, fence))
         outcome.done = True
         return outcome
+
+
+def _unknown(refusal: RefusedError) -> dict[str, Collection[str]]:
+    """By node, the optional leaves that devices do not know, if nothing else was refused."""
+    found = {node: unknown_leaves(text) for node, text in refusal.errors.items()}
+    return {} if refusal.touched or not all(found.values()) else {**found}
 
 
 def _texts(

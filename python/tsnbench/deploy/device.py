@@ -487,6 +487,9 @@ def _words(error: Any, user: str) -> str:
     text = message or tag or str(error)
     if tag and tag not in text:
         text += f" ({tag})"
+    bad = re.search(r"bad-element\b[^>]*>\s*([\w:.-]+)", str(getattr(error, "info", None) or ""))
+    if bad is not None and bad[1] not in f"{text} {path}":
+        text += f": {bad[1]}"
     if tag == "lock-denied":
         text += "; someone else is changing it"
     if tag == DENIED:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from tsnbench.deploy.changes import words
 from tsnbench.deploy.tree import Node, Path
 from tsnbench.quantities import some
 from tsnbench.yang import xml
+from tsnbench.yang.ports import INGRESS_FILTERING
+
+UNKNOWN = "unknown-element"
+"""The tag of an error about an element that a device does not know (RFC 6241, appendix A)."""
 
 MODULES = {
     xml.INTERFACES: "ietf-interfaces",
@@ -50,6 +55,21 @@ def restricted_to(intended: Node, has: set[str]) -> tuple[Node, Missing]:
     missing = Missing()
     kept = _kept(intended, has | {xml.BASE}, (), missing)
     return kept or Node(xml.BASE, "config"), missing
+
+
+OPTIONAL = frozenset({INGRESS_FILTERING})
+"""Leaves that a device may lack although it has their module (a deviation, RFC 7950, 5.6.3)."""
+
+
+def unknown_leaves(refusal: str) -> frozenset[str]:
+    """The optional leaves that a device does not know, by its refusal of an edit."""
+    return frozenset(one for one in OPTIONAL if one in refusal) if UNKNOWN in refusal else frozenset()
+
+
+def without(node: Node, names: Collection[str]) -> Node:
+    """The configuration without the leaves of these names."""
+    children = [without(one, names) for one in node.children if one.name not in names]
+    return Node(node.namespace, node.name, node.text, children, node.identity)
 
 
 def _kept(node: Node, has: set[str], path: Path, missing: Missing) -> Node | None:

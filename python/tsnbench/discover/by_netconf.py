@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tsnbench.hosts.inventory.types import Device
 
 PRIORITIES = 8
+IS_ON = {"true": True, "false": False}
 NO_MODULE = "whether its ports have a link, their rates, and what their queues hold: its modules do not say"
 
 
@@ -85,6 +86,7 @@ def state(name: str, config: Node) -> RunningHost:
             rate_bps=None,
             master="" if own is None else _text(own, "bridge-name") or name,
             vlans=None if own is None else dict.fromkeys(filter(None, vids), False),
+            ingress=None if own is None else IS_ON.get(_text(own, "enable-ingress-filtering")),
             root="" if shaping is None else shaping.kind,
             shaping=shaping,
         )

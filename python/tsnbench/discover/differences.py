@@ -187,6 +187,8 @@ def _bridge_port(
             meant, is_ = ("on" if one_of else "off" for one_of in (learns, is_on))
             repair = f"bridge link set dev {name} {setting} {meant}"
             yield Difference(state.name, name, setting, meant, is_, repair)
+    if one.ingress is False:
+        yield Difference(state.name, name, "ingress filtering", "on", "off")
     if one.vlans is None:
         return
     wanted = dict.fromkeys(network.vids(port), False) | ({1: True} if network.untagged(port) else {})

@@ -115,6 +115,8 @@ class RunningPort:
     """None: it is no port of a bridge."""
     vlans: Mapping[int, bool] | None = None
     """VLANs of a port of a bridge; whether frames leave without a tag."""
+    ingress: bool | None = None
+    """Whether frames of VLANs that a port does not have are dropped where they arrive; None: not said."""
     root: str | None = ""
     """The kind of the root queueing discipline; empty: the kernel's default."""
     shaping: Shaping | None = None

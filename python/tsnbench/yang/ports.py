@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Port
 
 COMPONENT = "c-vlan"
+INGRESS_FILTERING = "enable-ingress-filtering"
 OPERATIONS = {None: "set-gate-states", "hold": "set-and-hold-mac", "release": "set-and-release-mac"}
 
 
@@ -37,6 +38,8 @@ def interfaces(config: xml.Element, network: Network, node: int, notes: Notes) -
         own = entry.add("bridge-port", xml.BRIDGE)
         own.leaf("bridge-name", network.nodes[node]["name"]).leaf("component-name", COMPONENT)
         _classes(own, network, node, number)
+        # Off by default; the simulator's and the kernel's bridges drop frames of other VLANs (8.6.2).
+        own.leaf(INGRESS_FILTERING, True)
         _gates(own, port, notes)
         if "preemption" in port:
             _preemption(own, port, notes)
