@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from support.planned import plan_of
-from tsnbench.errors import BackendError
+from tsnbench.errors import BackendError, UnmeasuredError
 from tsnbench.hosts import attempt, job
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import read_inventory
@@ -46,8 +46,12 @@ def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
     assert [one["valid"] for one in tried] == [False, True]
     assert (tried[0]["host"], "talker of x was up to" in tried[0]["reason"]) == ("a", True)
     in_first_attempts(monkeypatch, 2, stopped)
-    with pytest.raises(BackendError, match="2 attempts were rejected, and none is a measurement"):
+    with pytest.raises(UnmeasuredError, match="2 attempts were rejected, and none is a measurement") as error:
         longer.run(on=Hosts(own), into=tmp_path / "never")
+    assert error.value.host == "a"
+    assert re.match(
+        r"the talker of x was up to \S+ ms late \(2 attempts were rejected\)$", error.value.reason
+    )
     told = json.loads((tmp_path / "never/manifest.json").read_text())
     assert told["state"] == "failed"
     assert len(attempts(tmp_path / "never")) == 2
@@ -143,6 +147,7 @@ def test_no_frame_is_sent_where_clocks_differ_by_more_than_is_allowed(
     with pytest.raises(BackendError, match="2 attempts were rejected") as error:
         plan.run(on=hosts, into=tmp_path / "run")
     assert "clocks were not synchronised within 4 s" in str(error.value)
+    assert not isinstance(error.value, UnmeasuredError), "another run would wait as long"
     assert re.search(r"it is [+-][\d,]+ ns from its master, more than 1 ns", str(error.value))
     # ptp4l's own messages, and the probes; the talker has 1,500 frames.
     assert int(rig.says("a", "cat /sys/class/net/eth1/statistics/tx_packets")) - int(before) < 1000

@@ -239,9 +239,9 @@ class Hosts(Backend):
         )
         if lasting:
             raise BackendError(text)
-        raise UnmeasuredError(
-            tried[-1]["host"], f"{tried[-1]['reason']} ({len(tried)} {times} rejected)", text
-        )
+        # The other lines are hints, which stand in the whole text.
+        reason = str(tried[-1]["reason"]).partition("\n")[0]
+        raise UnmeasuredError(tried[-1]["host"], f"{reason} ({len(tried)} {times} rejected)", text)
 
     def _hosts(self, document: PlanDocument) -> list[str]:
         """The machines of a Plan that have agents, in the order of its nodes."""
