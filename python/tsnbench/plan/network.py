@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tsnbench.plan.streams.regeneration import rewriting
+
 if TYPE_CHECKING:
     from tsnbench.plan.types import Node, PlanDocument, Policing, Port, Stream
 
@@ -80,7 +82,8 @@ class Network:
         return int(self.ports[self.ports[port]["peer"]]["node"])
 
     def vids(self, port: int) -> list[int]:
-        """VLANs whose frames cross a link in either direction, ascending."""
+        """VLANs whose frames cross a link in either direction, ascending. A bridge that splits a stream
+        checks the port's VLANs before it rewrites a member stream's."""
         return self._vids[port]
 
     @cached_property
@@ -89,8 +92,12 @@ class Network:
         for stream in self.streams:
             if "vid" in stream:
                 for hop in [*stream["route"], *stream.get("flood", [])]:
-                    found[hop["port"]].add(stream["vid"])
-                    found[self.ports[hop["port"]]["peer"]].add(stream["vid"])
+                    for port in (hop["port"], self.ports[hop["port"]]["peer"]):
+                        found[port].add(stream["vid"])
+                for place, (_, vid) in self._rewritten(stream).items():
+                    port = stream["route"][place]["port"]
+                    found[port].add(vid)
+                    found[self.ports[port]["peer"]].add(vid)
         return [sorted(vids) for vids in found]
 
     def untagged(self, port: int) -> bool:
@@ -111,27 +118,49 @@ class Network:
         wanted: dict[tuple[str, int | None], tuple[set[int], dict[str, None], Stream]] = {}
         clashes = []
         for stream in self.streams:
-            ports = {
-                hop["port"]
-                for hop in stream["route"]
-                if hop.get("parent") is not None and self.ports[hop["port"]]["node"] == node
-            }
-            if not ports:
-                continue
-            key = (stream["destination_mac"], stream.get("vid"))
-            if key not in wanted:
-                wanted[key] = (ports, {stream["name"]: None}, stream)
-                continue
-            have, names, _ = wanted[key]
-            if have != ports:
-                clashes.append(Clash(stream["name"], node, next(iter(names))))
-            else:
-                names[stream["name"]] = None
+            for key, ports in self._crossing(stream, node).items():
+                if key not in wanted:
+                    wanted[key] = (ports, {stream["name"]: None}, stream)
+                    continue
+                have, names, _ = wanted[key]
+                if have != ports:
+                    clashes.append(Clash(stream["name"], node, next(iter(names))))
+                else:
+                    names[stream["name"]] = None
         rows = [
             Forwarding(mac, stream["destination_ipv4"], vid, tuple(sorted(ports)), tuple(names))
             for (mac, vid), (ports, names, stream) in wanted.items()
         ]
         return rows, clashes
+
+    def _rewritten(self, stream: Stream) -> dict[int, tuple[str, int]]:
+        """By entry of the route, the address and VLAN of a member stream with active identification.
+        IEEE 802.1CB-2017, 6.6."""
+        redundancy = stream.get("redundancy", {})
+        if (active := rewriting(redundancy)) is None:
+            return {}
+        key = active["destination_mac"], active["vid"]
+        return {place: key for place, copy in enumerate(redundancy["copies"]) if copy}
+
+    def _crossing(self, stream: Stream, node: int) -> dict[tuple[str, int | None], set[int]]:
+        """The egress ports of a stream at a bridge, by the address and VLAN that the bridge looks up: a
+        member stream's, unless the bridge splits the stream or merges its member streams."""
+        route, rewritten = stream["route"], self._rewritten(stream)
+        merging = any(
+            self.ports[self.ports[route[place]["port"]]["peer"]]["node"] == node
+            for merge in stream.get("redundancy", {}).get("merges", [])
+            for place in merge["from"]
+        )
+        found: dict[tuple[str, int | None], set[int]] = {}
+        for place, hop in enumerate(route):
+            parent = hop.get("parent")
+            if parent is None or self.ports[hop["port"]]["node"] != node:
+                continue
+            key: tuple[str, int | None] = stream["destination_mac"], stream.get("vid")
+            if place in rewritten and parent in rewritten and not merging:
+                key = rewritten[parent]
+            found.setdefault(key, set()).add(hop["port"])
+        return found
 
     def redundant(self) -> list[Stream]:
         """Streams with several paths."""

@@ -18,6 +18,7 @@ from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.plan.load import class_loads
+from tsnbench.plan.network import Network
 from tsnbench.planning import Plan, PlanningErrors
 
 RING = """
@@ -57,6 +58,30 @@ def test_what_is_not_said_is_the_streams_own_but_the_address() -> None:
     made = planned("{active: {vlan: 200}}", "", "period:", "count: 2, period:")
     macs = [recovery(made, number)["identification"]["active"]["destination_mac"] for number in (0, 1)]
     assert macs == ["02:cb:00:00:00:01", "02:cb:00:00:00:02"]
+
+
+def test_bridges_on_the_paths_look_up_what_member_streams_have() -> None:
+    """The bridge that splits and the one that merges know the stream; those between them its members."""
+    document = planned("{active: {vlan: 200}}").document
+    network = Network(document)
+    named = {node["name"]: number for number, node in enumerate(document["nodes"])}
+
+    def row(name: str) -> tuple[str, int | None, list[str]]:
+        (found,) = network.forwarding(named[name])[0]
+        return found.destination_mac, found.vid, [document["ports"][port]["name"] for port in found.ports]
+
+    own, member = "02:00:00:07:00:01", "02:cb:00:00:00:01"
+    assert row("b1") == (own, 100, ["b1 -> b2", "b1 -> b5"])
+    assert [row(name) for name in ("b2", "b4", "b5")] == [
+        (member, 200, ["b2 -> b3"]), (member, 200, ["b4 -> b3"]), (member, 200, ["b5 -> b4"]),
+    ]  # fmt: skip
+    assert row("b3") == (own, 100, ["b3 -> l"])
+    vids = {port["name"]: network.vids(number) for number, port in enumerate(document["ports"])}
+    assert vids["b1 -> b2"] == vids["b3 -> b4"] == vids["b4 -> b5"] == [100, 200]
+    assert vids["b1 -> t"] == vids["b3 -> l"] == [100]
+    # Without rewriting there is one address everywhere.
+    (plain,) = Network(planned("null").document).forwarding(named["b2"])[0]
+    assert plain.destination_mac == own
 
 
 CROSSING = """
