@@ -27,7 +27,11 @@ pub(crate) fn flow_hops(
     openings: &[Vec<Option<Openings>>],
     silent: Silent<'_>,
 ) -> (Vec<FlowHop>, Vec<usize>) {
-    let mut hops: Vec<FlowHop> = Vec::new();
+    // By port and class; none for a window without an end, or if it is not known.
+    let longest = |own: &Option<Openings>| own.as_ref().and_then(Openings::longest);
+    let longest: Vec<Vec<_>> = openings.iter().map(|own| own.iter().map(longest).collect()).collect();
+    let entries = |stream: &Stream| stream.route.len() + stream.flood.len();
+    let mut hops: Vec<FlowHop> = Vec::with_capacity(plan.streams.iter().map(entries).sum());
     let (mut first, mut further) = (Vec::with_capacity(plan.streams.len()), Vec::new());
     for (number, stream) in plan.streams.iter().enumerate() {
         let begin = hops.len();
@@ -75,7 +79,8 @@ pub(crate) fn flow_hops(
             let passed = passed(plan, &arriving, number).saturating_add(tag);
             let most = |class: u8| passed.min(most_of(&port.classes[usize::from(class)]));
             let fitting = |class: u8| {
-                let fits = fitting(plan, port, class, most(class), sizes, &openings[hop.port as usize]);
+                let longest = longest[hop.port as usize][usize::from(class)];
+                let fits = fitting(plan, port, class, most(class), sizes, longest);
                 fits.filter(|_| !silent)
             };
             hops.push(FlowHop {
@@ -193,6 +198,8 @@ fn set_earliest(
     // By hop of this stream.
     let mut behind: Vec<Option<Least>> = vec![None; hops.len() - begin];
     // One pass suffices if parents come first; where paths merge, parents may come later.
+    let in_order =
+        (begin..).zip(&hops[begin..]).all(|(own, hop)| hop.parents.iter().all(|other| *other < own));
     for _ in begin..hops.len() {
         let mut rests = true;
         for number in begin..hops.len() {
@@ -221,7 +228,7 @@ fn set_earliest(
             rests &= ends == hops[number].ends;
             hops[number].ends = ends;
         }
-        if rests {
+        if rests || in_order {
             return;
         }
     }
@@ -271,16 +278,15 @@ fn passed(plan: &Plan, arriving: &[(u32, u8)], stream: usize) -> u32 {
 }
 
 /// The sizes of frames that are at most `most` octets long and fit at least one window of a class, if clocks may be
-/// slow; none if no frame is or fits.
+/// slow; none if no frame is or fits. `longest`: the longest window.
 fn fitting(
     plan: &Plan,
     port: &Port,
     class: u8,
     most: u32,
     sizes: Sizes,
-    openings: &[Option<Openings>],
+    longest: Option<Ps>,
 ) -> Option<Sizes> {
-    let longest = openings[usize::from(class)].as_ref().and_then(Openings::longest);
     let clock = longest.and_then(|_| GateClock::of(plan, port.node));
     let least = |needs: Ps| clock.map_or(needs, |clock| clock.room(needs).1);
     let opens = |octets: u32| longest.is_none_or(|longest| least(room(port, class, octets)) <= longest);

@@ -22,9 +22,10 @@ impl Full {
         class: &Class<'_>,
         credit: Option<&Credit>,
         unshaped_above: &dyn Fn() -> Result<Curve, Reason>,
+        services: &Result<Vec<Service>, Reason>,
     ) -> Option<Self> {
         let data = Curve::affine(most(class)?, 0);
-        let services = services_at_any_time(class, credit, unshaped_above).ok()?;
+        let services = services_at_any_time(class, credit, unshaped_above, services).ok()?;
         Some(Self { data, services })
     }
 

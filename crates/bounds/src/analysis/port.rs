@@ -20,7 +20,7 @@ use crate::service::class::{Behind, Class, Model};
 use crate::service::held;
 use crate::service::higher_priority::Higher;
 use crate::service::preemption::{self, is_express};
-use std::cell::LazyCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 
 /// The results of one class.
@@ -209,9 +209,9 @@ fn analyse_class(
         }
         (reason, _) => reason,
     };
-    let full = Full::of(class, credit.as_ref(), &unshaped_above);
+    let full = Full::of(class, credit.as_ref(), &unshaped_above, &services);
     let full = full.as_ref().map(Full::waits);
-    let wait = |data: Data| {
+    let found_wait = |data: Data| {
         let waits = analysis.as_ref().map_err(Clone::clone).and_then(|found| found.max_wait(data));
         match (waits, full.as_ref().and_then(|full| full.max_wait(data).ok())) {
             (Ok(a), Some(b)) => Ok(a.min(b)),
@@ -219,6 +219,8 @@ fn analyse_class(
             (waits, None) => waits.map_err(blamed),
         }
     };
+    let waits: RefCell<HashMap<Data, Result<Ps, Reason>>> = RefCell::default();
+    let wait = |data: Data| waits.borrow_mut().entry(data).or_insert_with(|| found_wait(data)).clone();
     let passing = Passing::of(class);
     let delay = |octets: u32, largest: u32| passing.delay(class, &wait, octets, largest);
     let mut known: HashMap<(u32, u32), Result<Ps, Reason>> = HashMap::new();

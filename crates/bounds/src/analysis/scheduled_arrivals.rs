@@ -213,12 +213,13 @@ pub(crate) fn least_wait(
     }
     let wait = |n: Ps| {
         let arrives = (begin + n * period + earliest - base).rem_euclid(*cycle);
-        let at = |from: Ps, to: Ps| {
-            let start = arrives.max(from);
-            (start + needs <= to).then_some(start - arrives)
+        // Windows are in order, so the first one that has room has the earliest start.
+        let start = |by: Ps| {
+            let ended = windows.partition_point(|own| own.to + by < arrives + needs);
+            let starts = windows[ended..].iter().map(|own| (arrives.max(own.from + by), own.to + by));
+            starts.into_iter().find_map(|(start, to)| (start + needs <= to).then_some(start - arrives))
         };
-        let around = windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| at(w.from + by, w.to + by)));
-        around.flatten().min()
+        [-cycle, 0, *cycle].into_iter().find_map(start)
     };
     // A frame that fits no window never starts.
     (0..lap / period).filter_map(wait).min()
@@ -273,5 +274,12 @@ mod tests {
         assert_eq!(wait(0, 35, 150, 20), Some(5));
         assert_eq!(wait(0, 20, 100, 35), Some(55));
         assert_eq!(least_wait(Some(&Openings::Always), 0, (0, 100), 0, 10), Some(0));
+        // The first window is too short; the last one goes on until 20 of the next cycle.
+        let windows = [(25, 30), (40, 60), (90, 120)].map(|(from, to)| Window { from, to });
+        let openings = Openings::Windows { cycle: 100, windows: windows.to_vec() };
+        for (arrives, found) in [(0, 0), (10, 0), (11, 29), (25, 15), (50, 0), (51, 39), (95, 0)] {
+            assert_eq!(least_wait(Some(&openings), 0, (0, 100), arrives, 10), Some(found), "{arrives}");
+        }
+        assert_eq!(least_wait(Some(&openings), 0, (0, 100), 0, 31), None);
     }
 }

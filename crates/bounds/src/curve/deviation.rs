@@ -59,7 +59,22 @@ impl Rises {
 
     /// When more than `data` is served; none for never.
     pub fn after(&self, data: Data) -> Option<Ps> {
-        let rise = self.0.get(self.0.partition_point(|rise| rise.top.is_some_and(|top| top <= data)))?;
+        self.after_from(data, &mut 0)
+    }
+
+    /// When more than `data` is served; none for never. `place`: that of other data, where the search begins.
+    fn after_from(&self, data: Data, place: &mut usize) -> Option<Ps> {
+        let served = |rise: &Rise| rise.top.is_some_and(|top| top <= data);
+        if !self.0[..*place].last().is_none_or(served) {
+            *place = 0;
+        }
+        let rest = &self.0[*place..];
+        let mut far = 1;
+        while rest.get(far - 1).is_some_and(served) {
+            far *= 2;
+        }
+        *place += rest[..far.min(rest.len())].partition_point(served);
+        let rise = self.0.get(*place)?;
         if rise.slope == 0 {
             return Some(rise.from);
         }
@@ -105,9 +120,9 @@ pub(crate) fn longest_wait(
     if until.is_none() && !steady {
         return None;
     }
-    let mut longest = 0;
+    let (mut longest, mut place) = (0, 0);
     let mut consider = |ahead: Data, at: Ps| -> Option<()> {
-        longest = longest.max(rises.after(ahead.max(0))?.saturating_sub(at));
+        longest = longest.max(rises.after_from(ahead.max(0), &mut place)?.saturating_sub(at));
         Some(())
     };
     for (segment, end) in arrivals.spans() {
@@ -241,6 +256,17 @@ mod tests {
         }
         let kept = [49, 50, 94, 95].map(|enough| Rises::until(&service, enough).0.len());
         assert_eq!(kept, [1, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_search_finds_the_same_wherever_it_begins() {
+        let rises = Rises::of(&curve(&[(0, 0, 10), (5, 20, 15), (10, 95, 0), (20, 100, 1), (30, 110, 0)]));
+        for (data, first) in (0..120).flat_map(|data| (0..120).map(move |first| (data, first))) {
+            let mut place = 0;
+            rises.after_from(first, &mut place);
+            assert_eq!(rises.after_from(data, &mut place), rises.after(data), "{data} behind {first}");
+        }
+        assert_eq!([94, 95, 109, 110].map(|data| rises.after(data)), [Some(10), Some(20), Some(29), None]);
     }
 
     #[test]

@@ -92,6 +92,11 @@ impl Curve {
         self.merge(other, |a, b, _| (a.value.saturating_sub(b.value), a.slope.saturating_sub(b.slope)))
     }
 
+    /// Takes the same from all values.
+    pub fn lower(&mut self, by: Data) {
+        self.0.iter_mut().for_each(|own| own.value = own.value.saturating_sub(by).clamp(-MOST, MOST));
+    }
+
     /// `numerator / denominator` of the curve, rounded up.
     pub fn part(&self, numerator: Data, denominator: Data) -> Self {
         let up = |value: Data| ratio_up(value, numerator, denominator).unwrap_or(Data::MAX / 2);
@@ -199,7 +204,11 @@ pub(crate) fn time_of(data: Data, rate: Rate) -> Option<Ps> {
     if rate <= 0 {
         return None;
     }
-    Ps::try_from((data - 1) / Data::from(rate) + 1).ok()
+    // Nearly all amounts fit into 64 bits, where divisions are faster.
+    match u64::try_from(data - 1) {
+        Ok(data) => Ps::try_from(data / rate.unsigned_abs()).ok()?.checked_add(1),
+        Err(_) => Ps::try_from((data - 1) / Data::from(rate) + 1).ok(),
+    }
 }
 
 /// `a * b / c` rounded up, for positive numbers; none if it is too large.
@@ -259,6 +268,14 @@ mod tests {
         assert_eq!([sum.value(0), sum.value(9), sum.value(10), sum.value(11)], [6, 24, 30, 32]);
         let ahead = sum.ahead(9);
         assert_eq!([ahead.value(0), ahead.value(1), ahead.value(2)], [24, 30, 32]);
+    }
+
+    #[test]
+    fn a_curve_is_lowered_as_a_whole() {
+        let mut curve = Curve::affine(5, 1).min(&Curve::affine(9, 0));
+        let less = curve.sub(&Curve::affine(7, 0));
+        curve.lower(7);
+        assert_eq!(curve, less);
     }
 
     /// 5 + t until 10, then 9 for 10 ps, then 40 - 2 t.

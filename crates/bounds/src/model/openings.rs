@@ -302,9 +302,11 @@ impl Starts {
                 Serving::Frames(grain) => (time / grain + 1) * grain,
             }
         };
-        let per_cycle: Data = (0..count).map(served).sum();
+        let served: Vec<Data> = (0..count).map(served).collect();
+        let per_cycle: Data = served.iter().sum();
         let laps = (MOST_WINDOWS / count).clamp(2, 64);
-        let mut segments = vec![Segment { at: 0, value: 0, slope: 0 }];
+        let mut segments = Vec::with_capacity(2 * count * laps + 2);
+        segments.push(Segment { at: 0, value: 0, slope: 0 });
         let (mut total, mut end) = (0, 0);
         // The openings of the last cycle, and the data served before them.
         let mut last: Vec<(Ps, Data)> = Vec::new();
@@ -323,7 +325,7 @@ impl Starts {
             if step >= count * (laps - 1) {
                 last.push((from, total));
             }
-            total += served(number);
+            total += served[number % count];
             segments.push(Segment { at: end, value: total, slope: 0 });
         }
         // The average begins here: the highest line that is at no opening above what was served before it. Each later

@@ -41,21 +41,25 @@ pub(crate) fn services(
 }
 
 /// The bounds on the service of a class from any moment on at which its frames wait: a frame of its own may be on the
-/// link, and its credit may be the lowest one.
+/// link, and its credit may be the lowest one. `known`: those of [`services`].
 pub(crate) fn services_at_any_time(
     class: &Class<'_>,
     credit: Option<&Credit>,
     unshaped_above: &dyn Fn() -> Result<Curve, Reason>,
+    known: &Result<Vec<Service>, Reason>,
 ) -> Result<Vec<Service>, Reason> {
-    let found = if credit.is_some() || class.gated() {
-        services(class, credit.map(Credit::owing).as_ref(), unshaped_above).0?
-    } else {
-        let link = Curve::affine(-class.lower_data(), class.model.rate);
-        vec![vec![link.sub(&any_time(class, None)?)]]
+    let mut found = match credit {
+        Some(credit) => services(class, Some(&credit.owing()), unshaped_above).0?,
+        None if class.gated() => known.clone()?,
+        None => {
+            let link = Curve::affine(-class.lower_data(), class.model.rate);
+            vec![vec![link.sub(&any_time(class, None)?)]]
+        }
     };
     let held = class.buffered().map_or(0, |(data, _)| data);
-    let own = Curve::affine(wire(class.largest).max(held), 0);
-    Ok(found.iter().map(|service| service.iter().map(|from| from.sub(&own)).collect()).collect())
+    let own = wire(class.largest).max(held);
+    found.iter_mut().flatten().for_each(|from| from.lower(own));
+    Ok(found)
 }
 
 /// The most data of higher classes from a moment on at which none of them could start. In front of a transmit buffer, a
@@ -296,8 +300,10 @@ fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
         && class.held().is_none()
         && class.buffered().is_none()
         && !class.model.overruns;
-    let serving = if undisturbed { Serving::Frames(class.grain) } else { Serving::Time };
-    Ok(moments(class, &starts, rate, serving).iter().map(|service| service.sub(&taken)).collect())
+    if undisturbed {
+        return Ok(moments(class, &starts, rate, Serving::Frames(class.grain)));
+    }
+    Ok(moments(class, &starts, rate, Serving::Time).iter().map(|service| service.sub(&taken)).collect())
 }
 
 fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>, Reason>, Option<Data>) {

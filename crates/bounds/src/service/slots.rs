@@ -57,7 +57,13 @@ impl Slots {
 
 /// Data of the frames that may start from `begin` until `last`.
 fn whole_frames(begin: Ps, last: Ps, rate: i64, grain: Data) -> Data {
-    (Data::from(last - begin) * Data::from(rate) / grain + 1) * grain
+    let data = Data::from(last - begin) * Data::from(rate);
+    // Nearly all amounts fit into 64 bits, where divisions are faster.
+    let frames = match (u64::try_from(data), u64::try_from(grain)) {
+        (Ok(data), Ok(grain)) => Data::from(data / grain),
+        _ => data / grain,
+    };
+    (frames + 1) * grain
 }
 
 #[cfg(test)]
