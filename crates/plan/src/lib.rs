@@ -28,7 +28,7 @@ pub use node::{
     StreamGate, StreamGateEntry, Taprio, TaprioMode, in_force,
 };
 pub use plan::{FORMAT, MeasureFrom, Plan};
-pub use read::{PlanError, content_hash, digest};
+pub use read::{ContentHash, PlanError, content_hash, digest};
 pub use stream::{
     Active, Algorithm, Answers, Destination, Identification, Jitter, LatentErrors, Merge, Pattern,
     Percentile, R_TAG_OCTETS, Recovery, Redundancy, Requirements, Rewritten, Route, Scheduled, Size, Span,

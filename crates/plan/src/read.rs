@@ -49,9 +49,26 @@ pub fn content_hash(json: &str) -> Result<String, PlanError> {
 /// SHA-256 of a text in parts, as lower-case hex: the content hash of a text that is canonical and has no field `hash`.
 #[must_use]
 pub fn digest(canonical: &[&str]) -> String {
-    let mut hash = Sha256::new();
-    canonical.iter().for_each(|part| hash.update(part));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hash = ContentHash::default();
+    canonical.iter().for_each(|part| hash.add(part));
+    hash.end()
+}
+
+/// The content hash of a text that comes in parts, without its field `hash`.
+#[derive(Clone, Default)]
+pub struct ContentHash(Sha256);
+
+impl ContentHash {
+    /// Adds what follows.
+    pub fn add(&mut self, part: &str) {
+        self.0.update(part);
+    }
+
+    /// The hash, as lower-case hex.
+    #[must_use]
+    pub fn end(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// Whether the text without its field `hash` is what was hashed, octet by octet.

@@ -22,22 +22,20 @@ fn plan_hash(json: &str) -> PyResult<String> {
     content_hash(json).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// The members of a plan's document in their canonical order, without its content hash.
+pub(crate) fn content<'py>(document: &Bound<'py, PyDict>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+    let mut members: Vec<(String, Bound<'_, PyAny>)> = document.items().extract()?;
+    members.retain(|(key, _)| key != HASH);
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(members)
+}
+
 /// The canonical JSON text of a plan's document, with its content hash, and the hash.
 ///
 /// Raises TypeError for values without a form in JSON.
 #[pyfunction]
 fn plan_text(document: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
-    assembled(document, |out, _, value| write(out, value, Keys::Sorted))
-}
-
-/// The text of [`plan_text`], with each member written by `member`.
-pub(crate) fn assembled(
-    document: &Bound<'_, PyDict>,
-    mut member: impl FnMut(&mut String, &str, &Bound<'_, PyAny>) -> PyResult<()>,
-) -> PyResult<(String, String)> {
-    let mut members: Vec<(String, Bound<'_, PyAny>)> = document.items().extract()?;
-    members.retain(|(key, _)| key != HASH);
-    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let members = content(document)?;
     let mut out = String::from("{");
     // Where the hash belongs: before the first greater key.
     let mut place = None;
@@ -50,7 +48,7 @@ pub(crate) fn assembled(
         }
         quote(&mut out, key);
         out.push(':');
-        member(&mut out, key, value)?;
+        write(&mut out, value, Keys::Sorted)?;
     }
     let hash = digest(&[&out, "}"]);
     match place {

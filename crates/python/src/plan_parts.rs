@@ -1,14 +1,14 @@
 //! Plans that share most of their parts with earlier ones: each part is written and read once.
 
-use crate::canonical::{Keys, write};
-use crate::plan::{ReadPlan, assembled};
+use crate::canonical::{Keys, quote, write};
+use crate::plan::{ReadPlan, content};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use tsn_plan::{Node, Plan, Port, Stream, Tap};
+use tsn_plan::{ContentHash, Node, Plan, Port, Stream, Tap};
 
 /// After so many further plans a part is forgotten that none of them has.
 const KEPT: u64 = 8;
@@ -32,30 +32,30 @@ impl<T> Default for Parts<T> {
 }
 
 impl<T: DeserializeOwned + Clone> Parts<T> {
-    /// Appends a list of objects to a text, and returns what it says; `round`: the number of the plan.
-    fn list(&mut self, out: &mut String, list: &Bound<'_, PyAny>, round: u64) -> PyResult<Vec<T>> {
+    /// What a list of objects says; its text is added to a hash. `round`: the number of the plan.
+    fn list(&mut self, hash: &mut ContentHash, list: &Bound<'_, PyAny>, round: u64) -> PyResult<Vec<T>> {
         let list = list.cast::<PyList>()?;
         let mut found = Vec::with_capacity(list.len());
-        out.push('[');
+        hash.add("[");
         for (place, own) in list.iter().enumerate() {
             if place > 0 {
-                out.push(',');
+                hash.add(",");
             }
             let address = own.as_ptr() as usize;
             if let Some(part) = self.0.get_mut(&address) {
                 part.used = round;
-                out.push_str(&part.text);
+                hash.add(&part.text);
                 found.push(part.read.clone());
                 continue;
             }
             let mut text = String::new();
             write(&mut text, &own, Keys::Sorted)?;
             let read: T = serde_json::from_str(&text).map_err(unread)?;
-            out.push_str(&text);
+            hash.add(&text);
             found.push(read.clone());
             self.0.insert(address, Part { _own: own.unbind(), text, read, used: round });
         }
-        out.push(']');
+        hash.add("]");
         self.0.retain(|_, part| part.used + KEPT > round);
         Ok(found)
     }
@@ -86,34 +86,41 @@ impl PlanParts {
         Self::default()
     }
 
-    /// The canonical JSON text of a plan's document with its content hash, the hash, and the plan: as `plan_text` and
-    /// `ReadPlan` find them. Raises TypeError and ValueError as they do.
-    fn read(&self, document: &Bound<'_, PyDict>) -> PyResult<(String, String, ReadPlan)> {
+    /// The content hash of a plan's document, and the plan: as `plan_text` and `ReadPlan` find them. The text of the
+    /// whole is not made. Raises TypeError and ValueError as they do.
+    fn read(&self, document: &Bound<'_, PyDict>) -> PyResult<(String, ReadPlan)> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Kept { nodes, ports, streams, taps, plans } = &mut *kept;
         *plans += 1;
         let mut lists = Plan::default();
+        let mut hash = ContentHash::default();
         let mut rest = String::from("{\"nodes\":[],\"ports\":[],\"streams\":[],\"taps\":[]");
-        let (text, hash) = assembled(document, |out, key, value| {
-            match key {
-                "nodes" => lists.nodes = nodes.list(out, value, *plans)?,
-                "ports" => lists.ports = ports.list(out, value, *plans)?,
-                "streams" => lists.streams = streams.list(out, value, *plans)?,
-                "taps" => lists.taps = taps.list(out, value, *plans)?,
+        for (place, (key, value)) in content(document)?.iter().enumerate() {
+            let mut text = String::from(if place > 0 { "," } else { "{" });
+            quote(&mut text, key);
+            text.push(':');
+            hash.add(&text);
+            match key.as_str() {
+                "nodes" => lists.nodes = nodes.list(&mut hash, value, *plans)?,
+                "ports" => lists.ports = ports.list(&mut hash, value, *plans)?,
+                "streams" => lists.streams = streams.list(&mut hash, value, *plans)?,
+                "taps" => lists.taps = taps.list(&mut hash, value, *plans)?,
                 _ => {
-                    let begin = out.len();
-                    write(out, value, Keys::Sorted)?;
-                    rest += &format!(",{key:?}:{}", &out[begin..]);
+                    let begin = text.len();
+                    write(&mut text, value, Keys::Sorted)?;
+                    hash.add(&text[begin..]);
+                    rest += &format!(",{key:?}:{}", &text[begin..]);
                 }
             }
-            Ok(())
-        })?;
+        }
+        hash.add("}");
         rest.push('}');
         let rest: Plan = serde_json::from_str(&rest).map_err(unread)?;
+        let hash = hash.end();
         let Plan { nodes, ports, streams, taps, .. } = lists;
         let plan = Plan { nodes, ports, streams, taps, hash: Some(hash.clone()), ..rest };
         plan.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok((text, hash, ReadPlan::of(plan)))
+        Ok((hash, ReadPlan::of(plan)))
     }
 }
 

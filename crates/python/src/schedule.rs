@@ -1,6 +1,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
+use std::collections::HashSet;
 use tsn_plan::Plan;
 use tsn_schedule::{
     Depth, Effort, GateList, Outcome, Placed, Problem, Reason, explain, gate_lists, solve_keeping,
@@ -38,7 +39,7 @@ impl From<GateList> for GateColumns {
 #[derive(Serialize)]
 struct Found {
     outcome: Outcome,
-    /// The gate control list of every link.
+    /// The gate control lists of the links.
     gates: Vec<GateColumns>,
     /// The reasons why there is no schedule; empty if there is one.
     reasons: Vec<Reason>,
@@ -54,12 +55,19 @@ pub(crate) struct Delays {
 
 /// Places the streams of a problem (JSON) with an effort (JSON); returns the decisions and every link's gate list as
 /// JSON. `earlier_json`: by stream the decision of an earlier plan, or null; earlier decisions are kept where
-/// possible. A path that the problem gives is not returned: its stream has an empty `tree`.
+/// possible. `links`: the numbers of those whose gate lists are returned; none for all. A path that the problem gives is
+/// not returned: its stream has an empty `tree`.
 ///
 /// Raises ValueError if the problem is invalid.
 #[pyfunction]
-#[pyo3(signature = (problem_json, effort_json, earlier_json = "[]"))]
-fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json: &str) -> PyResult<String> {
+#[pyo3(signature = (problem_json, effort_json, earlier_json = "[]", links = None))]
+fn schedule(
+    py: Python<'_>,
+    problem_json: &str,
+    effort_json: &str,
+    earlier_json: &str,
+    links: Option<HashSet<u32>>,
+) -> PyResult<String> {
     let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
     let problem: Problem = serde_json::from_str(problem_json).map_err(|error| refuse(&error))?;
     let effort: Effort = serde_json::from_str(effort_json).map_err(|error| refuse(&error))?;
@@ -70,6 +78,7 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json:
         let mut gates = Vec::new();
         for list in gate_lists(&problem, &outcome.placed) {
             match list {
+                Ok(list) if links.as_ref().is_some_and(|links| !links.contains(&list.link)) => {}
                 Ok(list) => gates.push(GateColumns::from(list)),
                 Err(refusal) => reasons.push(Reason::Gates { refusal }),
             }

@@ -243,8 +243,7 @@ def proved(
             text, content_hash = made.written()
             read = ReadPlan(text)
         else:
-            _, content_hash, read = before.parts.read(made.document)
-            text = ""
+            text, (content_hash, read) = "", before.parts.read(made.document)
             read.prove_beside(before.read)
         done("write_text")
         wrong = prove(made, text, read)

@@ -78,7 +78,7 @@ class Asked:
         self.exact: list[tuple[Any, ...]] = []
         self.checked: list[Any] = []
 
-        def schedule(text: str, effort: str, earlier: str) -> str:
+        def schedule(text: str, effort: str, earlier: str, links: object = None) -> str:
             assert text == "compact"
             self.efforts.append((effort, json.loads(earlier)))
             return json.dumps(shared if json.loads(effort) == {"share": True} else first)
@@ -94,7 +94,7 @@ class Asked:
             return exact
 
         native = SimpleNamespace(
-            compact=lambda problem: "compact" if problem is PROBLEM else "",
+            compact=lambda problem: "compact" if problem is PROBLEM else json.dumps(problem),
             schedule=schedule,
             schedule_placed=schedule_placed,
         )

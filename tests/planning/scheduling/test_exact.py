@@ -101,6 +101,16 @@ def _is_schedule(problem: Mapping[str, Any], placed: Sequence[Any]) -> bool:
     return not taken["refused"]
 
 
+@pytest.mark.parametrize("links", [{1}, {2, 3}, set()])
+def test_gate_lists_are_those_of_the_links_that_are_asked_for(links: set[int]) -> None:
+    problem = json.dumps(random_problem(random.Random(1), 8, tight=False))
+    every = json.loads(_native.schedule(problem, "{}"))
+    asked = json.loads(_native.schedule(problem, "{}", "[]", links))
+    of_links = [own for own in every["gates"] if own["link"] in links]
+    assert asked == {**every, "gates": of_links}
+    assert {own["link"] for own in every["gates"]} >= {1, 2, 3}
+
+
 @needs_ortools
 @pytest.mark.parametrize("seed", range(30))
 def test_what_is_found_is_a_schedule_and_what_can_be_found_is_not_impossible(seed: int) -> None:

@@ -137,7 +137,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, *told: tuple[dict[str, Any], str]) 
     """What is said of the reasons of a search: two streams `x` and two streams `y`, and no hint helps."""
     draft = drafted(f"{HEAD}streams:\n  x: {PAIR}\n  y: {PAIR}\n")
     found = answer(reasons=[reason for reason, _ in told], sentences=[words for _, words in told])
-    monkeypatch.setattr(module, "search", lambda wanted, problem, earlier: found)
+    monkeypatch.setattr(module, "search", lambda wanted, problem, earlier, links=None: found)
     hints = SimpleNamespace(of=lambda reason: None, works_without=lambda numbers: True, alone=[])
     monkeypatch.setattr(module, "Hints", lambda *about, alone: hints)
     return [(one.path, one.expected, one.found, one.hint) for one in problems_of(schedule_flows, draft)]
@@ -222,7 +222,7 @@ class Searches:
         monkeypatch.setattr(reserved_bandwidth, "shortfalls", self.shortfalls)
         schedule_flows(self.draft)
 
-    def search(self, wanted: Any, problem: Any, earlier: Any) -> Any:
+    def search(self, wanted: Any, problem: Any, earlier: Any, links: Any = None) -> Any:
         assert wanted.time == 3_000_000_000
         assert problem == _problem(self.draft, self.draft.flows[:1], [7])
         self.asked.append((wanted.objective, earlier))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,12 @@ CERTAIN = ("pair", "together", "link")
 """Reasons that no search can change."""
 
 
-def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | None] = ()) -> Found:
+def search(
+    wanted: model.Schedule,
+    problem: Problem,
+    earlier: Sequence[Placed | None] = (),
+    links: AbstractSet[int] | None = None,
+) -> Found:
     """A schedule for a problem in the form of ``crates/schedule``, or reasons why there is none.
 
     Streams that are impossible alone come first among the reasons; the others are judged without them.
@@ -40,16 +46,22 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
         wanted: the scenario's settings of the engine.
         problem: the problem.
         earlier: by stream the decision of an earlier plan; both engines keep it where possible.
+        links: at least whose gate lists are needed; None: of all.
     """
-    found = _search(wanted, problem, earlier)
+    found = _search(wanted, problem, earlier, links)
     if found["reasons"] == [MISSING]:
         return found
     return judged_apart(found, problem, earlier, lambda rest, kept: search(wanted, rest, kept))
 
 
-def _search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | None]) -> Found:
+def _search(
+    wanted: model.Schedule,
+    problem: Problem,
+    earlier: Sequence[Placed | None],
+    links: AbstractSet[int] | None,
+) -> Found:
     text = _native.compact(problem)
-    found: Found = json.loads(_native.schedule(text, "{}", json.dumps(list(earlier))))
+    found: Found = json.loads(_native.schedule(text, "{}", _native.compact(list(earlier)), links))
     asked = wanted.engine == "exact" or wanted.objective is not None
     here = find_spec("ortools") is not None
     if asked and not here:

@@ -73,7 +73,7 @@ def schedule_flows(draft: Draft) -> None:
     own, problem = problem, with_written_gates(problem, lists)
     earlier = _padded(placed_before(draft, flows, queues), problem)
     try:
-        found = search(wanted, problem, earlier)
+        found = search(wanted, problem, earlier, draft.reopened)
         if found["reasons"] and lists:
             without = search(wanted, own, earlier[: len(flows)])
             if not without["reasons"]:
