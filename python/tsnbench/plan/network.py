@@ -117,8 +117,9 @@ class Network:
         """The rows of a bridge's address table, and the streams that the table cannot express."""
         wanted: dict[tuple[str, int | None], tuple[set[int], dict[str, None], Stream]] = {}
         clashes = []
-        for stream in self.streams:
-            for key, ports in self._crossing(stream, node).items():
+        for number, own in self._relayed[node].items():
+            stream = self.streams[number]
+            for key, ports in own.items():
                 if key not in wanted:
                     wanted[key] = (ports, {stream["name"]: None}, stream)
                     continue
@@ -142,25 +143,29 @@ class Network:
         key = active["destination_mac"], active["vid"]
         return {place: key for place, copy in enumerate(redundancy["copies"]) if copy}
 
-    def _crossing(self, stream: Stream, node: int) -> dict[tuple[str, int | None], set[int]]:
-        """The egress ports of a stream at a bridge, by the address and VLAN that the bridge looks up: a
-        member stream's, unless the bridge splits the stream or merges its member streams."""
-        route, rewritten = stream["route"], self._rewritten(stream)
-        merging = any(
-            self.ports[self.ports[route[place]["port"]]["peer"]]["node"] == node
-            for merge in stream.get("redundancy", {}).get("merges", [])
-            for place in merge["from"]
-        )
-        found: dict[tuple[str, int | None], set[int]] = {}
-        for place, hop in enumerate(route):
-            parent = hop.get("parent")
-            if parent is None or self.ports[hop["port"]]["node"] != node:
-                continue
-            key: tuple[str, int | None] = stream["destination_mac"], stream.get("vid")
-            if place in rewritten and parent in rewritten and not merging:
-                key = rewritten[parent]
-            found.setdefault(key, set()).add(hop["port"])
+    @cached_property
+    def _relayed(self) -> list[dict[int, dict[tuple[str, int | None], set[int]]]]:
+        """By node and stream, the egress ports by the address and VLAN that the bridge looks up: a member
+        stream's, unless the bridge splits the stream or merges its member streams."""
+        found: list[dict[int, dict[tuple[str, int | None], set[int]]]] = [{} for _ in self.nodes]
+        for number, stream in enumerate(self.streams):
+            route, rewritten = stream["route"], self._rewritten(stream)
+            merges = stream["redundancy"]["merges"] if rewritten else []
+            merging = {self._far(route[place]["port"]) for merge in merges for place in merge["from"]}
+            for place, hop in enumerate(route):
+                parent = hop.get("parent")
+                if parent is None:
+                    continue
+                key: tuple[str, int | None] = stream["destination_mac"], stream.get("vid")
+                node = self.ports[hop["port"]]["node"]
+                if place in rewritten and parent in rewritten and node not in merging:
+                    key = rewritten[parent]
+                found[node].setdefault(number, {}).setdefault(key, set()).add(hop["port"])
         return found
+
+    def _far(self, port: int) -> int:
+        """The node at the other end of a port's link."""
+        return self.ports[self.ports[port]["peer"]]["node"]
 
     def redundant(self) -> list[Stream]:
         """Streams with several paths."""
