@@ -85,6 +85,11 @@ def test_the_command_writes_the_keys(tmp_path: Path) -> None:
     both = tsnbench("calibrate", str(folder), "--kernel", "--for", "sw1", "--into", "own.yaml", cwd=tmp_path)
     assert both.returncode == 2
     assert "--for NODE and --kernel" in both.stderr
+    more = tsnbench(
+        "calibrate", str(folder), "--kernel", "--clocks", "1us", "--into", "own.yaml", cwd=tmp_path
+    )
+    assert more.returncode == 2
+    assert "expected --kernel with runs alone, found --clocks" in more.stderr
     done = tsnbench("calibrate", str(folder), "--kernel", "--into", "own.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     written = (tmp_path / "own.yaml").read_text(encoding="utf-8")

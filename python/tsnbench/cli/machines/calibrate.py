@@ -25,6 +25,7 @@ from tsnbench.cli.console.output import (
 )
 from tsnbench.cli.measuring.plan_file import read_plan
 from tsnbench.cli.parts import calibration_figures, planning, scenarios
+from tsnbench.quantities import some
 from tsnbench.runs import Run, file_names
 
 Folders = Annotated[
@@ -84,6 +85,9 @@ def calibrate(
         if bool(names) == kernel:
             fail(Exit.INPUT_WRONG, "expected one of --for NODE and --kernel, found both or none")
         if kernel:
+            others = {"--tx": tx, "--rx": rx, "--rename": rename, "--clocks": clocks, "--figures": kinds}
+            if unused := [name for name, value in others.items() if value]:
+                fail(Exit.INPUT_WRONG, f"expected --kernel with runs alone, found {some(unused)}")
             _of_kernel(runs, into, force, as_json)
             raise typer.Exit(Exit.MET)
         if runs[0].suffix.lower() == ".csv":
