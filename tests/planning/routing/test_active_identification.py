@@ -84,6 +84,32 @@ def test_bridges_on_the_paths_look_up_what_member_streams_have() -> None:
     assert plain.destination_mac == own
 
 
+LADDER = """
+name: ladder
+duration: 10 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [b1, b2, b3, m, b4, b5, b6]
+  stations: [t, l]
+  links: [t -- b1, b1 -- b2, b1 -- b3, b2 -- m, b3 -- m, m -- b4, m -- b5, b4 -- b6, b5 -- b6, b6 -- l]
+streams:
+  s:
+    {from: t, to: l, pcp: 5, period: 100 us, frame: 64 B, frer: {at: [m, b6],
+      paths: [[b1, b2, m, b4, b6], [b1, b3, m, b5, b6]], identification: {active: {vlan: 200}}}}
+"""
+
+
+def test_a_bridge_that_merges_and_splits_again_looks_up_the_stream() -> None:
+    document = plan_of(LADDER).document
+    network = Network(document)
+    found = {
+        node["name"]: [row.vid for row in network.forwarding(number)[0]]
+        for number, node in enumerate(document["nodes"])
+        if node["kind"] == "bridge"
+    }
+    assert found == {"b1": [100], "b2": [200], "b3": [200], "m": [100], "b4": [200], "b5": [200], "b6": [100]}
+
+
 CROSSING = """
 name: crossing
 duration: 10 ms
