@@ -184,7 +184,7 @@ def _start(latency: str, shape: str) -> tuple[float, ...]:
     if shape == "lognormal":
         return 50.0, 0.5
     stage = latency.rpartition(" ")[2]
-    known = {"tx": (10.0, 20.0, 0.02, 20.0), "timer": (3.0, 4.0, 0.01, 20.0)}
+    known = {"send": (1.0, 1.0, 0.01, 5.0), "tx": (10.0, 20.0, 0.02, 20.0), "timer": (3.0, 4.0, 0.01, 20.0)}
     return known.get(stage, (150.0, 5.0, 0.01, 150.0))
 
 
