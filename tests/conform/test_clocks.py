@@ -20,13 +20,13 @@ def clock(name: str, *offsets_ns: int) -> dict[str, object]:
     return {"clock": name, "drift_ppb": 0, "granularity_ns": 1, "unseen_ns": 0, "readings": readings}
 
 
-def after(nodes: dict[str, object], folder: Path) -> Error:
+def after(nodes: dict[str, object], folder: Path, dilate: int = 1) -> Error:
     """The error of a run on hosts with these stamps."""
     ((_, one),) = prepare(bench(lab()), chosen(["gates"])).stimuli
     stamps = {"format": "tsnbench-stamps/1", "not_seen": [], "nodes": nodes}
     (folder / "stamps.json").write_text(json.dumps(stamps))
     known = budget.before(one.plan, "hosts", 0)
-    return budget.after(known, one.plan, folder, "switch", ["talker"], "robot")
+    return budget.after(known, one.plan, folder, "switch", ["talker"], "robot", dilate)
 
 
 ONE = clock("the cards of one")
@@ -66,6 +66,16 @@ def test_stamps_of_a_kernel_are_coarse_and_mean_no_known_part_of_a_frame(tmp_pat
     assert (error.stamps_ns, error.whole, error.testers_ns) == (4_000, False, 0)
     found = results(bench(lab()), tmp_path, ["forwarding"], error)
     assert {(one.verdict, one.reason) for one in found} == {("not-decidable", "plane")}
+
+
+def test_gates_are_judged_by_the_stamps_behind_the_device(tmp_path: Path) -> None:
+    """The sender's kernel stamps, at a tenth of the pace of the Plan; the listener's card stamps exactly."""
+    nodes = {"talker": clock("the kernel of one"), "switch": ONE, "robot": ONE}
+    error = after(nodes, tmp_path, 10)
+    assert (error.stamps_ns, error.behind.stamps_ns, error.whole) == (400, 4, False)
+    found = {one.test: one.found for one in results(bench(lab()), tmp_path, ["gates"], error)}
+    assert found["gates.edge"] is not None
+    assert found["gates.edge"].high - found["gates.edge"].low < 1_500
 
 
 def test_a_clock_is_judged_by_testers_with_one_clock_alone(tmp_path: Path) -> None:

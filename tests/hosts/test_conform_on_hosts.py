@@ -22,23 +22,25 @@ from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import load_inventory
 from tsnbench.hosts.lab import guest
 from tsnbench.hosts.remote.agent import Agent
+from tsnbench.plan.slow_motion import dilated
 from tsnbench.scenario import read_scenario
 
 from .conftest import SSHD, InLab, Rig, bounded, in_first_attempts, reached
 
 GATES = """\
 name: gates
-duration: 100 ms
+duration: 10 ms
 network:
   stations: [a, b]
   bridges: [s]
-  links: {rate: 10 Mbit/s, between: [a -- s, s -- b]}
+  links: {rate: 1 Gbit/s, between: [a -- s, s -- b]}
 streams:
-  x: {from: a, to: b, payload: 100 B, period: 20 ms, pcp: 7}
+  x: {from: a, to: b, payload: 100 B, period: 1 ms, pcp: 7}
 shapers:
-  s -> b: {gates: {base-time: 1 ms, entries: [{open: [7], for: 4 ms}, {open: [0], for: 16 ms}]}}
+  s -> b: {gates: {base-time: 10 us, entries: [{open: [7], for: 40 us}, {open: [0], for: 160 us}]}}
 """
-"""At 10 Mbit/s, an emulated host keeps up with small frames without a gap."""
+SLOWER, LATE_NS = 100, 500
+"""An emulated host keeps up with small frames without a gap at 10 Mbit/s."""
 SUITE = {f"gates.{name}" for name in ("active", "guard", "cycle", "order", "edge", "entry", "close")}
 
 
@@ -68,19 +70,21 @@ def test_a_bridge_of_the_kernel_is_tested_as_far_as_stamps_of_software_tell(
 
 @pytest.mark.nightly
 def test_gates_of_a_host_are_tested_with_clocks_of_their_own(tmp_path: Path) -> None:
-    """Each host has a clock, which ptp4l keeps. The change of the list bypasses tsnbench."""
+    """Each host has a clock, which ptp4l keeps, and is slower than the Plan. The change of the list bypasses
+    tsnbench."""
     if why := unavailable() or guest.missing(SSHD):
         pytest.skip(why)
     (scenario,) = read_scenario(GATES)
     prepared = prepare(Bench.of(scenario, "s", only=["s -> b"]), chosen(["gates"]))
-    made = lab.up(plan_of(GATES).document, tmp_path / "lab", SSHD, lab.Kind.GUEST, 1800)
+    network = dilated(plan_of(GATES).document, SLOWER)
+    made = lab.up(network, tmp_path / "lab", SSHD, lab.Kind.GUEST, 1800)
     try:
         with reached(made):
-            hosts = Hosts(load_inventory(made.inventory), campaign=True)
+            hosts = Hosts(load_inventory(made.inventory), campaign=True, dilate=SLOWER)
             clean = conform(prepared, tmp_path / "clean", hosts)
             words = next(step.argv for step in hosts._jobs["s"].setup if "taprio" in step.argv)
             place = words.index("base-time") + 1
-            later = [*words[:place], str(int(words[place]) + 50_000), *words[place + 1 :]]
+            later = [*words[:place], str(int(words[place]) + LATE_NS * SLOWER), *words[place + 1 :]]
             InLab(made).says("s", shlex.join(later))
             late = conform(prepared, tmp_path / "late", hosts)
             InLab(made).says("s", shlex.join(words))
@@ -93,7 +97,7 @@ def test_gates_of_a_host_are_tested_with_clocks_of_their_own(tmp_path: Path) -> 
     assert {name for name, one in found.items() if one.verdict == "fail"} == {"gates.edge"}
     shift = found["gates.edge"].found
     assert shift is not None
-    assert abs(shift.value - 50_000) < 1_500
+    assert abs(shift.value - LATE_NS) < 15
 
 
 def conformed(rig: Rig, folder: Path, suites: str) -> tuple[int, dict[str, list[str]], str]:

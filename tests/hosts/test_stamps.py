@@ -50,6 +50,14 @@ def test_a_reading_is_the_error_of_the_clock_that_stamps(
     assert errors(Stamping("n", "a", by, clock), told) == [expected]
 
 
+def test_in_a_plan_that_runs_slower_errors_are_as_much_smaller() -> None:
+    """A card that is 40 ns ahead, with readings that are 0.2 s old, beside a Plan that is 7 times faster."""
+    one = Stamping("n", "a", CARD, Clock.HARDWARE, unseen_ns=15)
+    found, _ = nodes({"a": one}, [reading(40, age_ns=200_000_000)], {"a"}, EPOCH, BOUNDS, 7)
+    assert found["n"]["readings"] == [(71, 5_714, 28_573)]
+    assert (found["n"]["unseen_ns"], found["n"]["drift_ppb"]) == (3, 1_000)
+
+
 def test_errors_that_no_reading_shows_are_added_and_named() -> None:
     one = Stamping("n", "a", SOFT, Clock.SOFTWARE, unseen_ns=20_000)
     assert errors(one, reading(40), bounds=SyncBounds(asymmetry_ns=50)) == [(500, 40_000, 50_000)]

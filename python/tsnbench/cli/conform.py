@@ -147,8 +147,9 @@ def _tests(name: str, words: str) -> list[catalogue.Test]:
 
 def _say(prepared: Prepared, on: str, asked: int, quiet: bool) -> None:
     """Prints before the run what can be decided."""
-    errors = {budget.before(one.plan, on, asked) for _, one in prepared.stimuli}
-    for error in errors:
+    plans = [one.plan for _, one in prepared.stimuli]
+    errors = {(budget.before(plan, on, asked), budget.may_follow(plan, on)) for plan in plans}
+    for error, later in errors:
         own = error.own_ns
         if asked and asked < 2 * (own if own is not None else error.apart_ns):
             least = error.tolerance_ns(own if own is not None else error.apart_ns)
@@ -158,7 +159,7 @@ def _say(prepared: Prepared, on: str, asked: int, quiet: bool) -> None:
                 f"hint: twice the error of the testers: {tables.error_words(error)}",
             )
         if not quiet:
-            print_message(f"{prepared.bench.name} on {on}: {tables.error_words(error)}")
+            print_message(f"{prepared.bench.name} on {on}: {tables.error_words(error, later)}")
 
 
 def _run(

@@ -58,7 +58,9 @@ def may_follow(plan: Plan, backend: str) -> bool:
     return backend == "hosts" if clocks is None else "gptp" in clocks
 
 
-def after(error: Error, plan: Plan, folder: Path, device: str, senders: Sequence[str], at: str) -> Error:
+def after(
+    error: Error, plan: Plan, folder: Path, device: str, senders: Sequence[str], at: str, dilate: int = 1
+) -> Error:
     """The error with the readings of the clocks during the run.
 
     Args:
@@ -68,6 +70,7 @@ def after(error: Error, plan: Plan, folder: Path, device: str, senders: Sequence
         device: the device under test.
         senders: the nodes that stamp frames on their way to the device.
         at: the node that stamps frames behind it.
+        dilate: how many times slower the run was than its Plan.
 
     Raises:
         FolderError: a file with readings cannot be used.
@@ -81,16 +84,26 @@ def after(error: Error, plan: Plan, folder: Path, device: str, senders: Sequence
         return error
     first = min((stream["start_ns"] for stream in plan.document["streams"]), default=0)
     known = [one for node in (*senders, at) if (one := found.get(node)) is not None]
-    stamp = max((one.get("granularity_ns", 1) + one.get("unseen_ns", 0) for one in known), default=0)
+    of_all, behind = (
+        max(error.stamps_ns, SIGMAS * max((_stamp_ns(one, dilate) for one in those), default=0))
+        for those in (known, [one for one in known if one is found.get(at)])
+    )
     # A virtual interface hands a frame over at once, a card when the whole frame is there.
     software = any(one["clock"].startswith(KERNEL) for one in known)
     return replace(
         error,
-        stamps_ns=max(error.stamps_ns, SIGMAS * max(stamp, SOFTWARE_NS if software else 0)),
+        stamps_ns=of_all,
+        behind_ns=behind if at in found else None,
         whole=error.whole and not software,
         clock_ns=_apart(found, [device], at, first),
         testers_ns=_apart(found, senders, at, first),
     )
+
+
+def _stamp_ns(one: NodeStamps, dilate: int) -> int:
+    """The error of one stamp of a node."""
+    software = -(-SOFTWARE_NS // dilate) if one["clock"].startswith(KERNEL) else 0
+    return max(one.get("granularity_ns", 1) + one.get("unseen_ns", 0), software)
 
 
 def _apart(found: Mapping[str, NodeStamps], nodes: Sequence[str], at: str, from_ns: int) -> int | None:

@@ -9,7 +9,7 @@ certainly found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Verdict = Literal["pass", "fail", "not-decidable", "not-run", "not-offered"]
@@ -71,6 +71,13 @@ class Error:
     """Whether a kernel imitates the device, with its own times and its own way to count octets."""
     planned_clocks: bool = True
     """Whether clocks are those of the Plan; hosts have their own."""
+    behind_ns: int | None = None
+    """Of the stamps behind the device alone; None: as of all stamps."""
+
+    @property
+    def behind(self) -> Error:
+        """Of times behind the device, for tests that look at no others."""
+        return self if self.behind_ns is None else replace(self, stamps_ns=self.behind_ns)
 
     @property
     def one_ns(self) -> int | None:

@@ -86,6 +86,9 @@ SUITES: dict[str, Suite] = {
 }
 """Stimuli by kind, in the order of the catalogue."""
 
+BEHIND = {"gates", "gates-turns", "cbs"}
+"""Those whose tests look at no stamps but those behind the device."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -256,7 +259,7 @@ def _without(suite: str, stimulus: Stimulus, reason: Reason, words: str = "") ->
 
 def judged(suite: str, bench: Bench, stimulus: Stimulus, seen: Seen, error: Error) -> list[Result]:
     """The results of a suite at one port, each as if all tests before it had passed."""
-    found = SUITES[suite].judged(bench, stimulus, seen, error)
+    found = SUITES[suite].judged(bench, stimulus, seen, error.behind if suite in BEHIND else error)
     return [replace(one, stimulus=stimulus.name) for one in found]
 
 
@@ -271,9 +274,8 @@ def in_order(results: Sequence[Result]) -> list[Result]:
 def _error(bench: Bench, one: Stimulus, run: Run, backend: str, asked_ns: int) -> Error:
     """What a run of a stimulus says of the testers."""
     before = budget.before(one.plan, backend, asked_ns)
-    return budget.after(
-        before, one.plan, run.folder, bench.name, _senders(bench, one), _stamps_at(bench, one)
-    )
+    senders, at, dilate = _senders(bench, one), _stamps_at(bench, one), int(run.manifest.get("dilate", 1))
+    return budget.after(before, one.plan, run.folder, bench.name, senders, at, dilate)
 
 
 def _senders(bench: Bench, one: Stimulus) -> list[str]:

@@ -61,9 +61,11 @@ def counts(outcome: Outcome) -> str:
     return f"{', '.join(f'{found[one]} {text}' for one, text in words.items() if one in found)}."
 
 
-def error_words(error: Error) -> str:
-    """What the testers can decide."""
+def error_words(error: Error, later: bool = False) -> str:
+    """What the testers can decide; ``later``: readings during the run may show the error of the clocks."""
     own = error.own_ns
+    if own is None and later:
+        return f"stamps {exact(error.stamps_ns)}; the run's readings of clocks decide about times on them"
     clocks = "clocks unknown" if error.clock_ns is None else f"clocks {exact(error.clock_ns)}"
     if own is None:
         return f"stamps {exact(error.stamps_ns)}, {clocks}: times on the device's clock are not decidable"

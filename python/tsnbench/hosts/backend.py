@@ -390,12 +390,9 @@ class Hosts(Backend):
         """Writes what hosts did and what their clocks showed; returns, in words, unread clocks."""
         used = {host: self._agents[host] for host in self._jobs}
         records.write(folder, used, self._facts, self._confirmed, done.others)
-        unseen = []
-        # Clock readings are in the hosts' time, which differs from that of a stretched Plan.
-        if self.dilate == 1:
-            unseen = records.write_stamps(
-                self.inventory, self._facts, self._clocks, document, folder, done, self._jobs
-            )
+        unseen = records.write_stamps(
+            self.inventory, self._facts, self._clocks, document, folder, done, self._jobs, self.dilate
+        )
         if self._clocks.on:
             claim(folder, ["sync.parquet"])
             self._clocks.write(folder)

@@ -36,9 +36,10 @@ def write_stamps(
     folder: Path,
     done: Attempt,
     jobs: Mapping[str, HostJob],
+    dilate: int,
 ) -> list[str]:
-    """Writes the uncertainty of the hosts' timestamps; returns, in words, the clocks without a
-    reading."""
+    """Writes the uncertainty of the hosts' timestamps in the Plan's time; returns, in words, the clocks
+    without a reading."""
     boots = {name: one.ready.boot for name, one in facts.items()}
     first = {boot: name for name, boot in reversed(boots.items())}
     stamping = {}
@@ -54,7 +55,9 @@ def write_stamps(
         name = document["nodes"][own.node]["name"]
         kernel = first[boots[host]]
         stamping[host] = Stamping(name, kernel, frozenset(by), machine.clock, machine.unseen_ns)
-    told, not_seen = stamps.nodes(stamping, clocks.readings, clocks.hosts, done.epoch_ns, inventory.sync)
+    told, not_seen = stamps.nodes(
+        stamping, clocks.readings, clocks.hosts, done.epoch_ns, inventory.sync, dilate
+    )
     runs_stamps.write(folder, told, not_seen)
     return not_seen
 

@@ -47,6 +47,7 @@ def nodes(
     synchronised: Collection[str],
     epoch_ns: int,
     bounds: SyncBounds,
+    dilate: int = 1,
 ) -> tuple[dict[str, NodeStamps], list[str]]:
     """By node of the Plan, the readings of the clock of its timestamps; and in words, the clocks without a
     reading.
@@ -57,16 +58,22 @@ def nodes(
         synchronised: hosts with synchronised clocks.
         epoch_ns: the Plan's zero, on TAI.
         bounds: the inventory's bounds of synchronisation.
+        dilate: how many times slower the hosts' time is than the Plan's, in which the result is.
     """
     found: dict[str, NodeStamps] = {}
     for host, one in stamping.items():
         kept = host in synchronised
-        own = sorted(_errors(one, [each for each in readings if each.host == host], epoch_ns, bounds))
+        mine = _errors(one, [each for each in readings if each.host == host], epoch_ns, bounds)
+        # Both are rounded, the uncertainty upwards.
+        own = sorted(
+            (at // dilate, offset // dilate, -(-unsure // dilate) + (dilate > 1))
+            for at, offset, unsure in mine
+        )
         found[one.node] = {
             "clock": f"the cards of {host}" if HARDWARE in one.by else f"{KERNEL}{one.kernel}",
             "drift_ppb": -(-bounds.drift_ppt // 1_000) if kept else FREE_PPB,
             "granularity_ns": 1,
-            "unseen_ns": one.unseen_ns,
+            "unseen_ns": -(-one.unseen_ns // dilate),
             "readings": own if kept else [],
         }
     software = any(SOFTWARE in one.by for one in stamping.values())
