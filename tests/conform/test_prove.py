@@ -12,9 +12,10 @@ from discover.recorded import said
 from support.devices import bench, lab
 from tsnbench import Simulation
 from tsnbench.conform.catalogue import chosen
-from tsnbench.conform.prove import TAI_AHEAD_NS, Wanted, first_lost, layers
+from tsnbench.conform.prove import Wanted, first_lost, layers
 from tsnbench.conform.run import prepare
 from tsnbench.discover import beside
+from tsnbench.discover.differences import TAI_AHEAD_NS
 from tsnbench.discover.running import Queue, RunningHost, RunningPort
 from tsnbench.hosts.remote.answers import Done
 from tsnbench.linux.readback import ReportedQdisc
@@ -107,11 +108,21 @@ def told(text: str, **other: Any) -> Wanted:
     return Wanted(NOW, beside=beside.read(Done(beside.step("eth2"), 0, text, "", 0, 0)), **other)
 
 
-def etf(drops: int, **options: Any) -> RunningPort:
+def etf(drops: int, overlimits: int = 0, **options: Any) -> RunningPort:
     """The port with an etf as tc -j -s prints it, in place of the queue of class 0."""
-    own = ReportedQdisc("eth2", "etf", "8001:", "100:1", {"delta": 200_000, **options}, {"drops": drops})
+    counters = {"drops": drops, "overlimits": overlimits}
+    own = ReportedQdisc("eth2", "etf", "8001:", "100:1", {"delta": 200_000, **options}, counters)
     assert PORT.shaping is not None
     return changed(queues=(Queue(own), *PORT.shaping.queues[1:]))
+
+
+def clocks(card_ns: int, ahead_s: int = 0) -> str:
+    """The clocks of a host, as its live program tells them."""
+    card = f'"phc":{{"/dev/ptp0":{{"offset_ns":{card_ns},"uncertainty_ns":90}}}}'
+    return f'clocks {{"tai_ns":{NOW - 5 * S},"error":"no answer",{card},"tai_minus_utc_s":{ahead_s}}}\n'
+
+
+WAITS = changed(pending=True, base_ns=NOW)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +130,13 @@ def etf(drops: int, **options: Any) -> RunningPort:
     [
         (etf(0, offload="on"), told(STAMPS + PTP4L), "clock", "no phc2sys sets the host's from it"),
         (changed(flags=0, clock="TAI"), told(STAMPS + PTP4L), "clock", "a clock that nothing sets"),
-        (etf(7, clockid="TAI"), told(""), "launch", "dropped 7 frames, whose launch times were"),
+        (etf(0, offload="on"), told(clocks(-200_001)), "clock", "more than etf's delta (200 us)"),
+        (etf(7, clockid="TAI"), told(""), "launch", "dropped 7 frames that came with a past launch time"),
+        (etf(7, 7, clockid="TAI"), told(""), "launch", "woke up for too late: its delta of 200 us"),
+        (etf(7, 3, clockid="TAI"), told(""), "launch", "200 us is too short and 4 frames that came"),
+        (WAITS, told(clocks(0)), "in force", "in 5 s. TAI and UTC mixed? The clock of the list shows UTC"),
+        (WAITS, told(clocks(0, 37)), "in force", "it waits for its base time, in 5 s"),
+        (WAITS, told(clocks(3 * S, 37)), "in force", "it waits for its base time, in 2 s"),
         (etf(0, offload=False), told("", offload=True), "queues", "class 0: etf in software"),
         (changed(last_queue=8), told(QUEUES), "queues", "classes use 9 queues, and the interface has 8"),
         (PORT, told(MERGE), "pre-emption", "the peer has not verified it (FAILED)"),
@@ -140,6 +157,8 @@ def test_layers_beside_the_list_are_told(port: RunningPort, wanted: Wanted, laye
         STAMPS + PTP4L + "runs phc2sys /usr/sbin/phc2sys -a -r \n",
         MERGE.replace("active: off", "active: on").replace("FAILED", "SUCCEEDED"),
         QUEUES,
+        clocks(200_000),
+        "clocks not a line\n",
         # Nothing at the port runs on the host's clock.
         STAMPS + PTP4L,
     ],

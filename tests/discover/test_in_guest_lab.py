@@ -165,12 +165,3 @@ def test_a_gate_list_that_is_replaced_is_told(hosts: Hosts) -> None:
                 pass
     finally:
         watched.end()
-
-
-@pytest.mark.nightly
-def test_probes_show_that_a_list_is_on(hosts: Hosts) -> None:
-    """The device's gates, from frames of each PCP to the peer."""
-    done = hosts.tsnbench("prove", "s", "eth2", "--probe", "--offload", "--rate", "1Gbit/s")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "gates ACTIVE: frames obey the list" in done.stdout
-    assert "left at a closed gate" in " ".join(done.stdout.split())

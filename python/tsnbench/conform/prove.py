@@ -14,18 +14,21 @@ from tsnbench import _native
 from tsnbench.conform import estimate, probes
 from tsnbench.conform.estimate import Frames
 from tsnbench.discover.beside import Beside
+from tsnbench.discover.differences import TAI_AHEAD_NS
 from tsnbench.libraries import numpy as np
 from tsnbench.measure.captures.interfaces import Capture, native
 from tsnbench.measure.errors import MeasureError
 from tsnbench.quantities import count, exact, rate, share
 
 if TYPE_CHECKING:
+    from tsnbench.discover.beside import Clocks
+    from tsnbench.discover.differences import Difference
     from tsnbench.discover.running import RunningHost, RunningPort, Shaping
 
 Answer = Literal["yes", "no", "unknown"]
-TAI_AHEAD_NS = 37 * 10**9
-"""TAI less UTC since 2017."""
 NEAR_NS = 2 * 10**9
+SHOWS_NS = 10**9
+"""A clock that is so near to UTC shows UTC."""
 LEAST_SHARE, LEAST_FRAMES = 0.75, 20
 TAG_OCTETS = 4
 LEAST_FILLED, MOST_FILLED = 0.5, 1.1
@@ -63,6 +66,8 @@ class Wanted:
     """Greatest error of a stamp of the capture."""
     beside: Beside = field(default_factory=Beside)
     """What the host says beside its queueing disciplines."""
+    differences: Sequence[Difference] | None = None
+    """Of the port from the Plan; None: there is no Plan."""
 
 
 def layers(
@@ -95,6 +100,8 @@ def layers(
     ]
     found += [*_launch(shaping), *_preemption(shaping, wanted.beside)]
     found += _tags(host, port)
+    if wanted.differences is not None:
+        found.append(_planned(wanted.differences))
     found.append(_frames(shaping, capture, wanted.rate_bps or port.rate_bps, wanted.stamps_ns))
     return found
 
@@ -126,36 +133,59 @@ def _accepted(shaping: Shaping, wanted: Wanted) -> Layer:
 
 
 def _in_force(shaping: Shaping, wanted: Wanted) -> Layer:
-    ahead = shaping.base_ns - wanted.now_tai_ns
-    if not shaping.pending:
+    clocks = wanted.beside.clocks
+    of_list = None if clocks is None else _of_list(shaping, clocks)
+    now_ns = wanted.now_tai_ns if clocks is None or of_list is None else clocks.tai_ns + of_list
+    ahead = shaping.base_ns - now_ns
+    # The kernel shows a list that a card has as the one in force, also before its base time.
+    if not shaping.pending and (of_list is None or ahead <= 0):
         return Layer("in force", "yes", f"since its base time {exact(shaping.base_ns)}")
-    if abs(ahead - TAI_AHEAD_NS) <= NEAR_NS:
-        words = "TAI and UTC mixed? The base time is 37 s ahead"
-    else:
-        words = f"it waits for its base time, in {exact(ahead // 10**6 * 10**6)}"
-    return Layer(
-        "in force", "no", words if ahead > 0 else f"pending, although its base time is {exact(-ahead)} past"
-    )
+    if ahead <= 0:
+        return Layer("in force", "no", f"pending, although its base time is {exact(-ahead)} past")
+    words = f"it waits for its base time, in {exact(ahead // 10**6 * 10**6)}"
+    if clocks is None or of_list is None:
+        if abs(ahead - TAI_AHEAD_NS) <= NEAR_NS:
+            words = "TAI and UTC mixed? The base time is 37 s ahead"
+    elif ahead <= TAI_AHEAD_NS + NEAR_NS and abs(clocks.ahead_ns + of_list) < SHOWS_NS:
+        words += ". TAI and UTC mixed? The clock of the list shows UTC, 37 s less than TAI"
+    return Layer("in force", "no", words)
+
+
+def _of_list(shaping: Shaping, clocks: Clocks) -> int | None:
+    """The clock of a list less the kernel's TAI."""
+    return clocks.card_ns if shaping.flags & OFFLOADED else 0
 
 
 def _clock(shaping: Shaping, beside: Beside) -> Layer:
     follows = [name for name in FOLLOWERS if name in beside.programs]
     by_card = beside.clock is not None and "ptp4l" in beside.programs and not beside.in_software
+    away_ns = None if beside.clocks is None else beside.clocks.card_ns
+    apart = "" if away_ns is None else f", {exact(away_ns)} from the kernel's TAI"
+    if not shaping.flags & OFFLOADED and shaping.clock.removeprefix("CLOCK_") != "TAI":
+        return Layer("clock", "no", f"the list runs on {shaping.clock or 'no clock'}, and not on TAI")
     if by_card and not follows:
-        words = f"ptp4l sets the card's clock (ptp{beside.clock}), and no phc2sys sets the host's from it"
+        words = (
+            f"ptp4l sets the card's clock (ptp{beside.clock}{apart}), and no phc2sys sets the host's from it"
+        )
         bound = _bound_to(shaping)
         return Layer(
             "clock", "no" if bound else "unknown", f"{words}: {bound or 'programs have another time'}"
         )
-    if shaping.flags & OFFLOADED and by_card:
-        return Layer("clock", "yes", f"ptp4l sets the card's clock, and {follows[0]} the host's")
     if shaping.flags & OFFLOADED:
-        return Layer("clock", "unknown", "the card's own clock: no program is seen that sets it to TAI")
+        delta = min((int(one.options.get("delta", 0)) for _, one in shaping.etfs()), default=None)
+        if away_ns is not None and delta is not None and abs(away_ns) > delta:
+            words = f"the card's clock is {exact(away_ns)} from the kernel's TAI, more than etf's delta"
+            return Layer("clock", "no", f"{words} ({exact(delta)}): launch times are not those of the list")
+        if by_card:
+            return Layer("clock", "yes", f"ptp4l sets the card's clock{apart}, and {follows[0]} the host's")
+        return Layer(
+            "clock", "unknown", f"the card's own clock{apart}: no program is seen that sets it to TAI"
+        )
     if shaping.clock.removeprefix("CLOCK_") != "TAI":
         return Layer("clock", "no", f"the list runs on {shaping.clock or 'no clock'}, and not on TAI")
-    for own in shaping.queues:
-        named = str(own.own.options.get("clockid", "TAI")) if own else "TAI"
-        if own and own.own.kind == "etf" and named.removeprefix("CLOCK_") != "TAI":
+    for _, one in shaping.etfs():
+        named = str(one.options.get("clockid", "TAI"))
+        if named.removeprefix("CLOCK_") != "TAI":
             return Layer("clock", "no", f"etf runs on {named}, and drops frames with launch times of TAI")
     return Layer("clock", "yes", "TAI")
 
@@ -164,8 +194,7 @@ def _bound_to(shaping: Shaping) -> str:
     """What of a port runs on the host's clock; empty: nothing."""
     if not shaping.flags & OFFLOADED:
         return "the list runs on a clock that nothing sets"
-    both = [one for own in shaping.queues if own for one in (own.own, own.behind) if one]
-    return "launch times (etf) are not those of the list" if any(one.kind == "etf" for one in both) else ""
+    return "launch times (etf) are not those of the list" if shaping.etfs() else ""
 
 
 def _queues(shaping: Shaping, wanted: Wanted) -> Layer:
@@ -188,20 +217,24 @@ def _queues(shaping: Shaping, wanted: Wanted) -> Layer:
 
 
 def _launch(shaping: Shaping) -> Iterator[Layer]:
-    """Whether etf dropped frames: too late for its delta, or without a launch time."""
-    for number, own in enumerate(shaping.queues):
-        for one in () if own is None else (own.own, own.behind):
-            if one is None or one.kind != "etf":
-                continue
-            delta = exact(int(one.options.get("delta", 0)))
-            if dropped := one.counters.get("drops", 0):
-                words = (
-                    f"etf of class {number} dropped {count(dropped)} frames, whose launch times were past or "
-                    f"missing: its delta is {delta}"
-                )
-                yield Layer("launch", "no", words)
-            else:
-                yield Layer("launch", "yes", f"etf of class {number}, delta {delta}, dropped none")
+    """Whether etf dropped frames: while they waited (its overlimits), or when they came. sch_etf.c."""
+    for number, one in shaping.etfs():
+        delta = exact(int(one.options.get("delta", 0)))
+        missed = one.counters.get("overlimits", 0)
+        refused = one.counters.get("drops", 0) - missed
+        lost = []
+        if missed > 0:
+            lost.append(
+                f"{count(missed)} frames that it woke up for too late: its delta of {delta} is too short"
+            )
+        if refused > 0:
+            lost.append(
+                f"{count(refused)} frames that came with a past launch time, with none, or of another clock"
+            )
+        words = f"etf of class {number} dropped {' and '.join(lost)}" if lost else ""
+        yield Layer(
+            "launch", "no" if lost else "yes", words or f"etf of class {number}, delta {delta}, dropped none"
+        )
 
 
 def _preemption(shaping: Shaping, beside: Beside) -> Iterator[Layer]:
@@ -271,10 +304,18 @@ def _tags(host: RunningHost, port: RunningPort) -> Iterator[Layer]:
             yield Layer("tags", "no" if lost else "yes", f"the VLAN device of {vid} {words}")
 
 
+def _planned(found: Sequence[Difference]) -> Layer:
+    words = [str(one).removeprefix(f"{one.host} {one.port}".strip() + ": ") for one in found]
+    unknown = all(one.found is None for one in found)
+    return Layer(
+        "plan", ("unknown" if unknown else "no") if words else "yes", "; ".join(words) or "as planned"
+    )
+
+
 def _frames(shaping: Shaping, capture: Capture | None, rate_bps: int | None, stamps_ns: int) -> Layer:
     """Whether frames of the classes that close repeat with the cycle. PCP and priority are taken as equal."""
     if capture is None:
-        return Layer("frames", "unknown", "no frame was looked at (--capture)")
+        return Layer("frames", "unknown", "no frame was looked at (--probe, --capture)")
     if rate_bps is None:
         return Layer("frames", "unknown", "the rate of the link is not known (--rate)")
     answers: list[tuple[float, int, str]] = []

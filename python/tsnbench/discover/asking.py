@@ -64,7 +64,8 @@ def hear(inventory: Inventory, hosts: Collection[str]) -> dict[str, Heard]:
 
 
 def ask_host(inventory: Inventory, host: str, further: Sequence[Step]) -> tuple[RunningHost, list[Done]]:
-    """The running state of one host, and what it answers to further questions.
+    """The running state of one host, and what it answers to further questions, in which ``PROGRAM`` is the
+    live program.
 
     Raises:
         BackendError: it did not answer, or the live program is missing on this machine.
@@ -73,7 +74,8 @@ def ask_host(inventory: Inventory, host: str, further: Sequence[Step]) -> tuple[
     try:
         ready = agent.open()
         own = running.steps()
-        done = agent.steps([*own, *further])
+        asked = [replace(one, argv=tuple(map(agent.path, one.argv))) for one in further]
+        done = agent.steps([*own, *asked])
         return running.read(host, ready.kernel, done[: len(own)]), done[len(own) :]
     finally:
         agent.restore()

@@ -1,13 +1,15 @@
 """What a host says of a port beside its queueing disciplines: queues, clocks, and whether it may pre-empt.
 
-``ethtool`` -T and --show-mm, and the running programs that set clocks. Nothing is changed.
+``ethtool`` -T and --show-mm, the host's clocks, and the running programs that set them. Nothing is changed.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tsnbench.foreign import Json
 from tsnbench.hosts.doctor import STEERING
 from tsnbench.hosts.remote.answers import Done, Step
 from tsnbench.linux import reading
@@ -25,11 +27,27 @@ for one in /proc/[0-9]*; do
     echo "runs $name $words"
 done
 for one in /sys/class/net/"$1"/queues/tx-*; do [ -e "$one" ] && echo "queue $one"; done
-ethtool -T "$1" 2>/dev/null | tell stamps
+stamps=$(ethtool -T "$1" 2>/dev/null)
+echo "$stamps" | tell stamps
+card=$(echo "$stamps" | sed -n "s/.*Hardware Clock: \([0-9]\)/\1/p; s/.*provider index: \([0-9]\)/\1/p")
+"$2" sync ${card:+--phc "/dev/ptp$card"} --count 1 2>/dev/null | tell clocks
 ethtool --show-mm "$1" 2>/dev/null | tell merge
 """
+PROGRAM = "PROGRAM"
 SOFTWARE = ("-S", "--time_stamping=software")
 """Words of ptp4l for stamps of the kernel, with which it sets the host's clock itself."""
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """The clocks of a host at one moment, in ns."""
+
+    tai_ns: int
+    """The kernel's TAI."""
+    ahead_ns: int
+    """The kernel's TAI less its UTC: 0 where no program has told it the difference."""
+    card_ns: int | None = None
+    """The card's clock less the kernel's TAI; None: not known."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +62,8 @@ class Beside:
     """Running programs that set clocks, with their words."""
     merge: Mapping[str, str] = field(default_factory=dict)
     """The MAC merge layer: ``verification status``, ``tx active``, …; empty: none, or it did not say."""
+    clocks: Clocks | None = None
+    """None: they could not be read."""
 
     @property
     def in_software(self) -> bool:
@@ -52,8 +72,9 @@ class Beside:
 
 
 def step(interface: str) -> Step:
-    """The questions about one interface."""
-    return Step(("sh", "-c", _ASK.replace("STEERING", "|".join(STEERING)), "sh", interface), may_fail=True)
+    """The questions about one interface; ``PROGRAM`` stands for the live program on the host."""
+    words = ("sh", "-c", _ASK.replace("STEERING", "|".join(STEERING)), "sh", interface, PROGRAM)
+    return Step(words, may_fail=True)
 
 
 def read(done: Done) -> Beside:
@@ -66,4 +87,17 @@ def read(done: Done) -> Beside:
     rows = (line.partition(":") for line in told.get("merge", ()) if not line.endswith(":"))
     merge = {name.strip().lower(): value.strip() for name, _, value in rows}
     clock = reading.stamping("\n".join(told.get("stamps", ()))).clock
-    return Beside(len(told.get("queue", ())), clock, programs, merge)
+    return Beside(
+        len(told.get("queue", ())), clock, programs, merge, _clocks("".join(told.get("clocks", ())))
+    )
+
+
+def _clocks(text: str) -> Clocks | None:
+    """A line of the live program's ``sync``; None where it said nothing."""
+    try:
+        said: Json = json.loads(text)
+        cards = [one["offset_ns"] for one in said["phc"].values() if "offset_ns" in one]
+        ahead_ns = said["tai_minus_utc_s"] * 10**9
+        return Clocks(said["tai_ns"], ahead_ns, cards[0] if cards else None)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

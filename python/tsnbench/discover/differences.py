@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tsnbench.linux.qdiscs import Child, Root
     from tsnbench.plan.types import PlanDocument, Port
 
+TAI_AHEAD_NS = 37 * 10**9
+"""TAI less UTC since 2017."""
 _HEADER, _TAG = 18, 4
 """Octets of a frame that an MTU does not count: addresses, type and FCS; a VLAN tag."""
 _STRAIGHT = Profile(layout=Layout.STRAIGHT)
@@ -355,17 +357,18 @@ class _Classes:
         if found.gates is None:
             yield self._differs("gates", f"{len(self.top.entries)} entries", "no list", repair)
             return
-        own = gate_times(
-            found.base_ns,
-            found.cycle_ns,
-            [
-                (length, frozenset(n for n in range(count) if mask >> self.of(n) & 1))
-                for mask, length in found.entries
-            ],
+        entries = [
+            (length, frozenset(n for n in range(count) if mask >> self.of(n) & 1))
+            for mask, length in found.entries
+        ]
+        own, *apart = (
+            gate_times(found.base_ns + by, found.cycle_ns, entries) for by in (0, TAI_AHEAD_NS, -TAI_AHEAD_NS)
         )
         meant = [gate_times(one.base_time, one.cycle_time, _spans(one)) for one in lists]
         if own not in meant:
-            yield self._differs("gates", *difference(meant[0], own), repair)
+            planned, is_so = difference(meant[0], own)
+            mixed = ", all gates 37 s apart: TAI and UTC mixed?" if any(one in meant for one in apart) else ""
+            yield self._differs("gates", planned, is_so + mixed, repair)
         flags = int(qdiscs.FLAGS[mode] or "0", 16)
         if found.flags != flags:
             by, is_by = (_OPENED_BY.get(one, f"flags {one:#x}") for one in (flags, found.flags))

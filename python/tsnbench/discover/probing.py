@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from tsnbench.discover.asking import agents
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts.remote.agent import Agent, run_all
+from tsnbench.hosts.remote.answers import AgentLost
 from tsnbench.plan.document import Plan
 
 if TYPE_CHECKING:
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.inventory.types import End
+    from tsnbench.hosts.remote.answers import Program
 
 PROGRAM = "PROGRAM"
 CAPTURE, TALK, FILE = "capture", "talk", "probes.pcap"
@@ -75,8 +77,7 @@ def probe(inventory: Inventory, sender: End, listener: End, plan: Plan, folder: 
         one.wait_for_line(TALK, "armed", until)
         one.measure_clock()
         one.tell(TALK, str(one.now_ns() + LEAD_NS))
-        lasts_s = (LEAD_NS + plan.document["duration_ns"]) / 1e9
-        done = one.wait_for_end(TALK, time.monotonic() + lasts_s + SPARE_S)
+        done = _ended(one, one.now_ns() + LEAD_NS + plan.document["duration_ns"])
         if done.code:
             raise BackendError(f"{sender.machine}: no probe could be sent: {done.err.strip()[-300:]}")
         time.sleep(BEHIND_S)
@@ -87,6 +88,18 @@ def probe(inventory: Inventory, sender: End, listener: End, plan: Plan, folder: 
         return file
     finally:
         run_all([one, other], Agent.restore)
+
+
+def _ended(agent: Agent, end_ns: int) -> Program:
+    """The talker behind its end on the host's clock, which is slower than ours on emulated hosts."""
+    while agent.now_ns() < end_ns + int(SPARE_S * 1e9):
+        try:
+            return agent.wait_for_end(TALK, time.monotonic() + SPARE_S)
+        except AgentLost:
+            raise
+        except BackendError:
+            agent.measure_clock()
+    return agent.wait_for_end(TALK, time.monotonic())
 
 
 def _start(agent: Agent, name: str, words: list[str]) -> None:

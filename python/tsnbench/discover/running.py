@@ -83,6 +83,12 @@ class Shaping:
     bandwidths: Mapping[int, int] = field(default_factory=dict)
     """By class, the idle slope in bit/s that a device with YANG is given; it computes the credits itself."""
 
+    def etfs(self) -> list[tuple[int, ReportedQdisc]]:
+        """Each etf with the number of its class."""
+        every = [(place, queue) for place, queue in enumerate(self.queues) if queue]
+        both = [(place, one) for place, queue in every for one in (queue.own, queue.behind) if one]
+        return [(place, one) for place, one in both if one.kind == "etf"]
+
 
 @dataclass(frozen=True)
 class Filters:

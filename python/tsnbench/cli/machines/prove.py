@@ -10,7 +10,16 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.console.options import argument, duration_ns, flag, given_ns, json_of, option, setting
+from tsnbench.cli.console.options import (
+    argument,
+    duration_ns,
+    flag,
+    given_ns,
+    json_of,
+    option,
+    pairs_of,
+    setting,
+)
 from tsnbench.cli.console.output import (
     Exit,
     fail,
@@ -22,14 +31,17 @@ from tsnbench.cli.console.output import (
 )
 from tsnbench.cli.measuring.capture_file import refuse_other
 from tsnbench.conform import probes
-from tsnbench.conform.prove import TAI_AHEAD_NS, Layer, Wanted, first_lost, layers, probed
+from tsnbench.conform.prove import Layer, Wanted, first_lost, layers, probed
 from tsnbench.discover import beside, probing
-from tsnbench.discover.asking import ask_host
-from tsnbench.discover.running import RunningPort
+from tsnbench.discover.asking import Asked, ask_host
+from tsnbench.discover.differences import TAI_AHEAD_NS, Difference, differences
+from tsnbench.discover.running import RunningHost, RunningPort
 from tsnbench.errors import InputError
-from tsnbench.hosts import load_inventory
+from tsnbench.hosts import load_inventory, map_plan
 from tsnbench.hosts.inventory.types import End, Inventory
+from tsnbench.planning import plan as make_plan
 from tsnbench.quantities import time as time_of
+from tsnbench.scenario import load
 from tsnbench.scenario.units import RATE, UnitError
 from tsnbench.sheet import Column, Sheet
 
@@ -55,6 +67,12 @@ def prove(
     ] = None,
     granularity: Annotated[str | None, option("TIME", "The granularity of the card's lists: 8ns.")] = None,
     offload: Annotated[bool, flag("--offload", "The card should hold the list.")] = False,
+    scenario: Annotated[
+        Path | None, option("FILE", "The port should be as this scenario plans it, as diff compares it.")
+    ] = None,
+    place: Annotated[
+        list[str] | None, setting("NODE=MACHINE", "With --scenario: the machine of a node.", "--map")
+    ] = None,
     stamps: Annotated[str, setting("TIME", "Greatest error of a stamp of the capture.")] = "1us",
     as_json: Annotated[bool, json_of("The layers")] = False,
 ) -> None:
@@ -82,6 +100,7 @@ def prove(
             offload,
             duration_ns("--stamps", stamps),
             beside.read(said),
+            None if scenario is None else _differences(scenario, inventory, place or [], state, interface),
         )
         if not wanted.stamps_ns or wanted.granularity_ns == 0:
             fail(Exit.INPUT_WRONG, "--stamps, --granularity: expected more than 0")
@@ -90,6 +109,21 @@ def prove(
             found[-1] = _probed(inventory, End(host, named), state.ports[interface], wanted, found[-1])
     _tell(f"{host} {interface}", found, as_json)
     raise typer.Exit(Exit.REQUIREMENT_FAILED if first_lost(found) else Exit.MET)
+
+
+def _differences(
+    file: Path, inventory: Inventory, place: list[str], state: RunningHost, interface: str
+) -> list[Difference]:
+    """Of one port from the Plan, and of what the host has for all its ports."""
+    plan = make_plan(load(file)).document
+    mapped = map_plan(inventory, plan, pairs_of("--map", "NODE=MACHINE", place))
+    asked: dict[str, Asked] = dict.fromkeys(inventory.hosts, (None, "not asked")) | {state.name: (state, "")}
+    found = differences(plan, inventory, mapped, asked)
+    if state.name not in mapped.machines.values():
+        raise InputError(
+            f"--scenario: expected a node of the network on {state.name}, found none\nhint: --map NODE=MACHINE"
+        )
+    return [one for one in found if one.host == state.name and one.port in (interface, "")]
 
 
 def _probed(inventory: Inventory, end: End, port: RunningPort, wanted: Wanted, otherwise: Layer) -> Layer:

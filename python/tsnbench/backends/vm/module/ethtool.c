@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What ethtool is told: the link's true speed (cbs and taprio go by it), stamps, counters. */
+/* What ethtool is told: the link's true speed (cbs and taprio go by it), queues in use, stamps, counters. */
 
 #include <linux/ptp_clock_kernel.h>
 
@@ -24,6 +24,28 @@ static int link_settings(struct net_device *dev, struct ethtool_link_ksettings *
 	return 0;
 }
 
+/* As if the link had been negotiated anew: for a moment there is none, then both directions have the rate. */
+static int set_link_settings(struct net_device *dev, const struct ethtool_link_ksettings *settings)
+{
+	struct tsn_port *ends[] = { of(dev), of(dev)->peer };
+	int end;
+
+	if (settings->base.autoneg != AUTONEG_DISABLE || settings->base.duplex != DUPLEX_FULL ||
+	    !settings->base.speed || settings->base.speed > SPEED_10000)
+		return -EINVAL;
+	for (end = 0; end < ARRAY_SIZE(ends); end++) {
+		bool up = netif_carrier_ok(ends[end]->dev);
+
+		netif_carrier_off(ends[end]->dev);
+		spin_lock_bh(&ends[end]->lock);
+		ends[end]->rate_bps = (u64)settings->base.speed * 1000000;
+		spin_unlock_bh(&ends[end]->lock);
+		if (up)
+			netif_carrier_on(ends[end]->dev);
+	}
+	return 0;
+}
+
 static int stamps(struct net_device *dev, struct kernel_ethtool_ts_info *info)
 {
 	info->so_timestamping = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE |
@@ -38,7 +60,12 @@ static int stamps(struct net_device *dev, struct kernel_ethtool_ts_info *info)
 static void channels(struct net_device *dev, struct ethtool_channels *found)
 {
 	found->max_combined = TSN_QUEUES;
-	found->combined_count = TSN_QUEUES;
+	found->combined_count = dev->real_num_tx_queues;
+}
+
+static int set_channels(struct net_device *dev, struct ethtool_channels *asked)
+{
+	return netif_set_real_num_tx_queues(dev, asked->combined_count);
 }
 
 static int count(struct net_device *dev, int set)
@@ -81,8 +108,10 @@ static void counters(struct net_device *dev, struct ethtool_stats *stats, u64 *d
 const struct ethtool_ops tsn_ethtool_ops = {
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = link_settings,
+	.set_link_ksettings = set_link_settings,
 	.get_ts_info = stamps,
 	.get_channels = channels,
+	.set_channels = set_channels,
 	.get_sset_count = count,
 	.get_strings = strings,
 	.get_ethtool_stats = counters,
