@@ -25,7 +25,7 @@ from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
 
 SIDE, STATIONS = 8, 8
-SIZES = {50: 20, 100: 20, 1_000: 8, 10_000: 2}
+SIZES = {50: 20, 100: 20, 1_000: 20, 10_000: 10}
 """Streams in place, and how many changes of each kind are measured."""
 SCHEDULED = {"period": "4 ms", "payload": "100 B", "pcp": 7, "scheduled": True, "requires": {"delay": "2 ms"}}
 BOUNDED = {"period": "4 ms", "payload": "100 B", "pcp": 3, "requires": {"delay": "10 ms"}}

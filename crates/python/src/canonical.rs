@@ -155,6 +155,17 @@ pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// The member that has the hash of all others.
+pub(crate) const HASH: &str = "hash";
+
+/// The members of a plan's document in their canonical order, without its content hash.
+pub(crate) fn content<'py>(document: &Bound<'py, PyDict>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+    let mut members: Vec<(String, Bound<'_, PyAny>)> = document.items().extract()?;
+    members.retain(|(key, _)| key != HASH);
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(members)
+}
+
 /// A value of strings, numbers, lists and dictionaries as JSON with sorted keys and no white space.
 ///
 /// Raises TypeError for what JSON has no form for.

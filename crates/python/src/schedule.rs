@@ -103,13 +103,13 @@ fn schedule(
 #[pyfunction]
 fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
     let plan = Plan::read(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    py.detach(|| delays_of(&tsn_verify::Proof::of(&plan, &tsn_verify::Known::default())))
+    py.detach(|| delays_of(&plan, &tsn_verify::Proof::of(&plan, &tsn_verify::Known::default())))
 }
 
 /// The delays of [`proven_delays`].
-pub(crate) fn delays_of(proof: &tsn_verify::Proof) -> PyResult<String> {
-    let report = &proof.report;
-    let found = Delays { delays: report.delays.clone(), margins_assumed: report.margins_assumed };
+pub(crate) fn delays_of(plan: &Plan, proof: &tsn_verify::Proof) -> PyResult<String> {
+    let delays = proof.delays(plan, 0..plan.streams.len() as u32);
+    let found = Delays { delays, margins_assumed: proof.report.margins_assumed };
     serde_json::to_string(&found).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

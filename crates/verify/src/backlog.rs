@@ -8,6 +8,7 @@ use crate::gates::Table;
 use crate::link::least_common_multiple;
 use crate::passage::Passage;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use tsn_plan::Plan;
 use tsn_units::{BitRate, Duration, INTER_FRAME_GAP};
 
@@ -36,7 +37,7 @@ struct Link<'a> {
 }
 
 /// By port, the classes whose queues never drain after one disturbance, one bit each.
-pub(crate) fn stuck(plan: &Plan, tables: &[Option<Table>], passages: &[Passage]) -> HashMap<u32, u8> {
+pub(crate) fn stuck(plan: &Plan, tables: &[Option<Arc<Table>>], passages: &[Passage]) -> HashMap<u32, u8> {
     let mut by_port: HashMap<u32, Vec<&Passage>> = HashMap::new();
     for passage in passages {
         by_port.entry(passage.port).or_default().push(passage);
@@ -50,7 +51,7 @@ pub(crate) fn stuck(plan: &Plan, tables: &[Option<Table>], passages: &[Passage])
             for (longest, class) in longest.iter_mut().zip(&port_plan.classes) {
                 *longest = class.longest_wait_ns.map_or(i64::MAX, |most| Duration::from_ns(most as i64).ps());
             }
-            let link = Link { table: tables[*port as usize].as_ref()?, gap, longest };
+            let link = Link { table: tables[*port as usize].as_deref()?, gap, longest };
             Some((*port, classes(&link, own)))
         })
         .collect()

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use tsn_plan::{Destination, Plan, Point, Stage, Stream};
+use tsn_plan::{Destination, Plan, Point, Stage, Stream, Tap};
 use tsn_units::{BitRate, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
 /// The smallest and the largest delay of one stream to one listener.
@@ -44,9 +44,9 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(crate) fn of(taps: &[Tap]) -> Self {
         let at = |stage: Stage| {
-            let taps = plan.taps.iter().rev().filter(|tap| tap.stage == stage);
+            let taps = taps.iter().rev().filter(|tap| tap.stage == stage);
             taps.map(|tap| (tap.port, (tap.point, i64::from(tap.granularity_ns)))).collect()
         };
         Self { tx: at(Stage::Tx), rx: at(Stage::Rx) }

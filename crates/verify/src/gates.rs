@@ -4,6 +4,7 @@
 use crate::passage::Passage;
 use crate::{Report, Unfit, Violation};
 use std::collections::HashMap;
+use std::sync::Arc;
 use tsn_plan::{Gates, Plan, Port, Route, StreamFilter, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP};
 
@@ -11,6 +12,7 @@ use tsn_units::{BitRate, INTER_FRAME_GAP};
 const MOST_LOOKS: i64 = 1 << 24;
 
 /// A gate control list as the starts of its intervals within a cycle, ps.
+#[derive(Debug)]
 pub(crate) struct Table {
     base: i64,
     cycle: i64,
@@ -96,8 +98,15 @@ struct Others {
     ptp: Option<u8>,
 }
 
-pub(crate) fn open(plan: &Plan, tables: &[Option<Table>], passages: &[Passage], report: &mut Report) {
-    let others = others(plan, passages);
+/// `streams`: at least those that pass a port of one of the passages, by their places.
+pub(crate) fn open(
+    plan: &Plan,
+    streams: impl Iterator<Item = u32>,
+    tables: &[Option<Arc<Table>>],
+    passages: &[Passage],
+    report: &mut Report,
+) {
+    let others = others(plan, streams, passages);
     let mut told = vec![false; plan.ports.len()];
     for passage in passages {
         let (number, port) = (passage.port, &plan.ports[passage.port as usize]);
@@ -107,7 +116,7 @@ pub(crate) fn open(plan: &Plan, tables: &[Option<Table>], passages: &[Passage], 
             at_port(number, port, passage.stream, own, report);
         }
         let violations = &mut report.violations;
-        look(port, tables[number as usize].as_ref(), own, passage, violations);
+        look(port, tables[number as usize].as_deref(), own, passage, violations);
     }
 }
 
@@ -191,18 +200,19 @@ fn look(
 }
 
 /// By port: traffic that is not scheduled, i.e. other streams, and the messages of PTP.
-fn others(plan: &Plan, passages: &[Passage]) -> Vec<Others> {
+fn others(plan: &Plan, streams: impl Iterator<Item = u32>, passages: &[Passage]) -> Vec<Others> {
     let mut all: Vec<Others> = plan.ports.iter().map(|_| Others::default()).collect();
     for passage in passages {
         all[passage.port as usize].scheduled |= 1 << passage.class;
     }
-    for (number, stream) in plan.streams.iter().enumerate().filter(|(_, stream)| stream.scheduled.is_none()) {
+    let streams = streams.map(|number| (number, &plan.streams[number as usize]));
+    for (number, stream) in streams.filter(|(_, stream)| stream.scheduled.is_none()) {
         for (hop, pcp) in stream.route.iter().chain(&stream.flood).zip(plan.priorities(stream)) {
-            for pcp in chosen(plan, number as u32, hop).into_iter().chain([pcp]) {
+            for pcp in chosen(plan, number, hop).into_iter().chain([pcp]) {
                 let own = &mut all[hop.port as usize];
                 let class = plan.ports[hop.port as usize].pcp_to_class[usize::from(pcp & 7)];
                 own.foreign |= 1 << class;
-                own.streams.insert(class, number as u32);
+                own.streams.insert(class, number);
             }
         }
     }

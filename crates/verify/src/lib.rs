@@ -35,12 +35,13 @@ mod windows;
 
 pub use delays::Proven;
 pub use violation::{Unfit, Violation};
+pub use walk::beside::Changed;
 pub use windows::{Open, Passing, Windows, windows};
 
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use tsn_plan::{Fault, Plan};
+use tsn_plan::{Fault, Plan, Port};
 
 /// Knowledge about a network that its Plan does not contain.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +91,10 @@ pub struct Proof {
     full: HashSet<(u32, u8)>,
     /// By stream.
     walks: Vec<Arc<walk::beside::Walked>>,
+    /// By port.
+    tables: Vec<Option<Arc<gates::Table>>>,
+    /// The streams that an earlier proof does not know so, by their places.
+    others: Vec<u32>,
 }
 
 impl Proof {
@@ -107,17 +112,18 @@ impl Proof {
         }
         let full = room::crowded(plan, &passages);
         let walks = walk::beside::by_stream(plan, passages, &report.delays);
-        Self { report, stuck, full, walks }
+        Self { report, stuck, full, walks, tables, others: Vec::new() }
     }
 }
 
-fn followed(plan: &Plan, known: &Known) -> (Report, Vec<Option<gates::Table>>, Vec<passage::Passage>) {
+fn followed(plan: &Plan, known: &Known) -> (Report, Vec<Option<Arc<gates::Table>>>, Vec<passage::Passage>) {
     let mut report = Report::default();
-    let tables: Vec<_> = plan.ports.iter().map(|port| port.gates.as_ref().map(gates::Table::new)).collect();
+    let table = |port: &Port| port.gates.as_ref().map(|gates| Arc::new(gates::Table::new(gates)));
+    let tables: Vec<_> = plan.ports.iter().map(table).collect();
     let passages = walk::follow(plan, &tables, &mut report);
     clocks::covered(plan, known, &mut report);
     link::apart(plan, &passages, &mut report);
-    gates::open(plan, &tables, &passages, &mut report);
+    gates::open(plan, 0..plan.streams.len() as u32, &tables, &passages, &mut report);
     if !report.violations.is_empty() || plan.faults.iter().any(|fault| disturbs(plan, &passages, fault)) {
         report.delays.clear();
     }

@@ -7,15 +7,14 @@ bounds of the whole keep every limit that they kept before, and all limits of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from operator import is_
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
 from tsnbench.cnc.changes import Change, Kind, NotAcceptedError
-from tsnbench.cnc.network import Base, Network, Requested
+from tsnbench.cnc.network import Base, Network, Requested, of_groups, others
 from tsnbench.cnc.policy import Moves, beyond
 from tsnbench.cnc.requests import problems_of
 from tsnbench.measure.verdict import worst_cases
@@ -91,7 +90,7 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     requested, new = _requested(base, now, change, rules)
     if not new and requested.keys() == now.requested.keys():
         return now
-    left = {name for name in now.requested if name not in requested} | set(new)
+    left = (now.requested.keys() - requested.keys()) | (now.requested.keys() & new.keys())
     made = _planned(base, now, requested, new, left, parts)
     if harm := harmed(now.plan.document, made.plan.document, left):
         about = next(iter(new), "")
@@ -99,10 +98,10 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
         path = f"streams.{about}" if about else "streams"
         problem = PlanningProblem(path, "streams in place that stay as they are", found)
         raise NotAcceptedError(Kind.REFUSED, [problem])
-    bounds = bounds_of(base, made, now, left)
+    bounds = bounds_of(base, made, now)
     after = Network(now.number + 1, requested, made.plan, made.hash, bounds, made.read, made.draft)
     parts.done("bounds")
-    if problems := [*broken(now, after, new), *beyond(after, new, rules.shares)]:
+    if problems := [*broken(base, now, after, new), *beyond(after, new, rules.shares)]:
         raise NotAcceptedError(Kind.REFUSED, problems)
     parts.done("judge")
     return after
@@ -119,16 +118,15 @@ def expect(now: Network, change: Change) -> None:
         raise NotAcceptedError(Kind.CHANGED, [problem])
 
 
-def bounds_of(base: Base, made: Finished, now: Network | None, left: Collection[str] = ()) -> Bounds:
+def bounds_of(base: Base, made: Finished, now: Network | None) -> Bounds:
     """The bounds of a Plan; what has the same arrivals as before is not computed again.
 
-    Streams whose bounds the proof of the schedule has are not analysed. ``left``: the streams that left, or
-    were replaced.
+    Streams whose bounds the proof of the schedule has are not analysed.
     """
     plan = Known(made.plan.document, made.read)
-    if now is not None and made.touched is not None:
+    if now is not None and made.is_beside:
         same_tick = release_tick(plan.document) == release_tick(now.plan.document)
-        if same_tick and (found := bounds_beside(plan, now.bounds, made.touched, left, base.memory)):
+        if same_tick and (found := bounds_beside(plan, now.bounds, base.memory)):
             return {**found, "plan": made.hash}
     return bounds_of_read(plan, False, base.memory)
 
@@ -144,7 +142,7 @@ def disagreement(base: Base, now: Network) -> tuple[str, Finished | None]:
         made = planned(base.with_streams(now.requested), now.plan)
     except (ScenarioErrors, PlanningErrors) as error:
         return f"none: {error}", None
-    if made.text != now.text:
+    if made.text != now.text or not made.read.is_same(now.read):
         was: Mapping[str, object] = now.plan.document
         parts = [key for key, value in made.plan.document.items() if value != was.get(key)]
         return f"Plan {made.hash[:12]} with other {some(parts)}", made
@@ -159,7 +157,7 @@ def _planned(
     now: Network,
     requested: dict[str, Requested],
     new: dict[str, Requested],
-    left: set[str],
+    left: Collection[str],
     parts: Parts,
 ) -> Finished:
     """The Plan after a change, proved: of what the change touches, or else of everything.
@@ -192,7 +190,7 @@ def _beside(
     now: Network,
     requested: dict[str, Requested],
     new: dict[str, Requested],
-    left: set[str],
+    left: Collection[str],
 ) -> Finished | None:
     """The Plan in which only what the change touches was planned; None if that cannot tell."""
     if now.draft is None or not base.separable:
@@ -200,14 +198,16 @@ def _beside(
     stayed = [name for name in requested if name not in new]
     if stayed != [name for name in now.requested if name not in left]:
         return None
-    streams = {name: own for name, own in now.draft.scenario.streams.items() if name not in left}
+    streams = dict(now.draft.scenario.streams)
+    for name in left:
+        streams.pop(name, None)
     if new:
         try:
             streams.update(base.with_streams(new, alone=True).streams)
         except (ScenarioErrors, PlanningErrors):
             return None  # the mistakes of the whole are told
     scenario = base.scenario.model_copy(update={"streams": streams})
-    before = Before(now.plan, now.read, now.draft, base.parts, base.bare)
+    before = Before(now.plan, now.read, now.draft, base.bare)
     return beside(before, scenario, left, [*new])
 
 
@@ -266,26 +266,32 @@ def _check_removal(
         raise NotAcceptedError(Kind.FOREIGN, [problem])
 
 
-def harmed(before: PlanDocument, after: PlanDocument, left: set[str]) -> list[str]:
+def harmed(before: PlanDocument, after: PlanDocument, left: Collection[str]) -> list[str]:
     """Streams in place that differ in any value: release, times on links, path, priority or addresses.
 
-    Nodes and ports are the same in both Plans, so their numbers are, too.
+    Nodes and ports are the same in both Plans, so their numbers are, too. The same objects never change.
     """
-    stay = [stream for stream in before["streams"] if stream["group"] not in left]
-    if len(stay) <= len(after["streams"]) and all(map(is_, stay, after["streams"])):
-        # The same objects, which never change.
-        return []
-    now = {stream["name"]: stream for stream in after["streams"]}
+    other = others(after["streams"], before["streams"])
+    stay = [stream for stream in other if stream["group"] not in left]
+    now = {stream["name"]: stream for stream in after["streams"]} if stay else {}
     return [stream["name"] for stream in stay if now.get(stream["name"]) != stream]
 
 
-def broken(before: Network, after: Network, new: Mapping[str, Requested]) -> Iterator[PlanningProblem]:
+def broken(
+    base: Base, before: Network, after: Network, new: Mapping[str, Requested]
+) -> Iterator[PlanningProblem]:
     """Limits that the worst case does not keep, of new streams and of those in place that it kept before."""
     about = next(iter(new), "")
-    changed = list(_changed(before, after, new))
+    was, now = before.bounds["flows"], after.bounds["flows"]
+    # Answers to other streams depend on the bounds of those.
+    earlier, flows = (was, now) if base.answers else (others(now, was), others(was, now))
+    known = {(flow["stream"], flow["listener"]): flow for flow in earlier}
+    both = [(flow, known.get((flow["stream"], flow["listener"]))) for flow in flows]
+    changed = [(flow, own) for flow, own in both if base.answers or flow["group"] in new or own != flow]
     names = {flow["stream"] for flow, _ in changed}
-    rows = _rows(after, names)
-    proved = {key for key, row in _rows(before, names).items() if _is_proved(row)}
+    rows = _rows(after, flows, names)
+    stay = {flow["stream"] for flow, _ in changed if flow["group"] not in new}
+    proved = {key for key, row in _rows(before, earlier, stay).items() if _is_proved(row)}
     for key, row in rows.items():
         if row["group"] in new and not _is_proved(row):
             yield _own(row)
@@ -294,35 +300,20 @@ def broken(before: Network, after: Network, new: Mapping[str, Requested]) -> Ite
             limit = quantity(row["limit"], row["limit_unit"])
             expected = f"that {row['stream']} keeps its {row['requirement']} of {limit}"
             yield PlanningProblem(f"streams.{about}" if about else "streams", expected, found)
-    for flow, was in changed:
-        if flow["group"] in new or was is not None:
-            yield from _unbounded(flow, None if flow["group"] in new else was, about)
+    for flow, own in changed:
+        if flow["group"] in new or own is not None:
+            yield from _unbounded(flow, None if flow["group"] in new else own, about)
 
 
-def _changed(
-    before: Network, after: Network, new: Collection[str]
-) -> Iterator[tuple[FlowBounds, FlowBounds | None]]:
-    """The flows of new streams, and those with other bounds than before, each with these; answers to others
-    depend on the bounds of those."""
-    every = any("answers" in stream for stream in after.plan.document["streams"])
-    same = set() if every else {id(flow) for flow in before.bounds["flows"]}
-    other = [flow for flow in after.bounds["flows"] if flow["group"] in new or id(flow) not in same]
-    names = {flow["stream"] for flow in other}
-    earlier = {
-        (flow["stream"], flow["listener"]): flow for flow in before.bounds["flows"] if flow["stream"] in names
-    }
-    for flow in other:
-        was = earlier.get((flow["stream"], flow["listener"]))
-        if every or flow["group"] in new or was != flow:
-            yield flow, was
-
-
-def _rows(network: Network, names: set[str]) -> dict[Row, WorstCaseRow]:
-    """The worst case of the requirements of these streams."""
+def _rows(network: Network, flows: Sequence[FlowBounds], names: Collection[str]) -> dict[Row, WorstCaseRow]:
+    """The worst case of the requirements of these streams, all of whose flows are there."""
+    if not names:
+        return {}
+    own = [flow for flow in flows if flow["stream"] in names]
     whole = network.plan.document
-    streams = [stream for stream in whole["streams"] if stream["name"] in names]
-    flows = [flow for flow in network.bounds["flows"] if flow["stream"] in names]
-    found = worst_cases({**whole, "streams": streams}, {**network.bounds, "flows": flows})
+    streams = of_groups(whole["streams"], {flow["group"] for flow in own})
+    document: PlanDocument = {**whole, "streams": [one for one in streams if one["name"] in names]}
+    found = worst_cases(document, {**network.bounds, "flows": own})
     return {(row["stream"], row["listener"], row["requirement"]): row for row in found}
 
 

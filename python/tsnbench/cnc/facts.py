@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from tsnbench.cnc.network import Network
+from tsnbench.cnc.network import Network, of_groups
 from tsnbench.measure.verdict import worst_cases
 from tsnbench.plan.load import class_loads
 from tsnbench.plan.streams import periodic, release_ns
@@ -24,8 +24,8 @@ def stream_facts(network: Network, names: Iterable[str]) -> list[Json]:
     """
     wanted = set(names)
     whole = network.plan.document
-    document: PlanDocument = {**whole, "streams": [one for one in whole["streams"] if one["group"] in wanted]}
-    flows = [flow for flow in network.bounds["flows"] if flow["group"] in wanted]
+    document: PlanDocument = {**whole, "streams": of_groups(whole["streams"], wanted)}
+    flows = of_groups(network.bounds["flows"], wanted)
     bounds = {(flow["stream"], flow["listener"]): flow for flow in flows}
     margins: dict[tuple[str, str], int] = {}
     for row in worst_cases(document, {**network.bounds, "flows": flows}):

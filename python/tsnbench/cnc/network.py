@@ -7,13 +7,15 @@ scenario that a person could write.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, count
+from operator import is_not
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tsnbench import foreign
-from tsnbench._native import BoundsMemory, PlanParts, ReadPlan
+from tsnbench._native import BoundsMemory, ReadPlan
 from tsnbench.cnc.requests import tree_of
 from tsnbench.planning.beside import is_separable, without_gates
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 MOST_SLOTS = 50_000
 """Streams that can have addresses of their own beside those of the scenario."""
 _PLACE = Place(ELSEWHERE + 1, 1)
+Part = TypeVar("Part", bound=foreign.Part)
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,8 @@ class Base:
         """The ports without the gates that are planned."""
         self.memory = BoundsMemory()
         """What the bounds of one Plan know for the next one."""
-        self.parts = PlanParts()
-        """Parts of Plans, which are written and read once."""
+        self.answers = any("answers" in one for one in self.planned.plan.document["streams"])
+        """Whether streams answer others; no requested one does."""
         self._first_slot = len(flows)
         reading = Reading(self._origin.file, {}, tables=self._origin.tables)
         self._net = read_network(self._origin.tree, reading) if self.separable else None
@@ -144,3 +147,29 @@ def _joined(streams: object, added: list[tuple[Scalar, Tree]], alone: bool) -> T
         return Tree(streams.place, tuple(added), 1 + sum(value.weight for _, value in added))
     weight = streams.weight + sum(value.weight for _, value in added)
     return Tree(streams.place, (*streams.entries, *added), weight)
+
+
+def places_of_others(before: Sequence[object], after: Sequence[object]) -> list[int]:
+    """The places in a list of the objects that an earlier one has not. No object is looked into: there are
+    thousands."""
+    same = next(compress(count(), map(is_not, before, after)), min(len(before), len(after)))
+    known = {*map(id, before[same:])}
+    return [place for place, one in enumerate(after[same:], same) if id(one) not in known]
+
+
+def others(before: Sequence[Part], after: Sequence[Part]) -> list[Part]:
+    """The objects of a list that an earlier one has not."""
+    return [after[place] for place in places_of_others(before, after)]
+
+
+def of_groups(parts: Sequence[Part], groups: Collection[str]) -> list[Part]:
+    """The parts of these groups. Each group is in one piece, and those that joined are at the end."""
+    found: list[Part] = []
+    unseen = set(groups)
+    for part in reversed(parts):
+        if part["group"] in groups:
+            found.append(part)
+            unseen.discard(part["group"])
+        elif not unseen:
+            break
+    return found[::-1]

@@ -52,7 +52,7 @@ def tidied(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     bounds = bounds_of(base, made, None)
     after = Network(now.number + 1, now.requested, made.plan, made.hash, bounds, made.read, made.draft)
     parts.done("bounds")
-    if problems := list(broken(now, after, {})):
+    if problems := list(broken(base, now, after, {})):
         raise NotAcceptedError(Kind.REFUSED, problems)
     parts.done("judge")
     return after

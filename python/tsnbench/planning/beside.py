@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tsnbench._native import PlanParts, ReadPlan
+from tsnbench._native import ReadPlan
 from tsnbench.plan.document import Plan
 from tsnbench.plan.streams.facts import Facts
 from tsnbench.planning.assemble import port_document, stream_document, taps_document
@@ -22,6 +22,7 @@ from tsnbench.planning.impossible import broken_limits
 from tsnbench.planning.passes import Beside, Finished, proved, schedule_flows
 from tsnbench.planning.places import ScenarioPlaces
 from tsnbench.planning.routing.routes import route_flows
+from tsnbench.planning.scheduling.schedule import schedule_beside
 from tsnbench.planning.streams.release_pattern import set_phases
 from tsnbench.planning.streams.sizes import size_flows
 from tsnbench.planning.streams.survival import name_failures
@@ -96,8 +97,6 @@ class Before(NamedTuple):
     read: ReadPlan
     """The Plan as the native module read it."""
     draft: Draft
-    parts: PlanParts
-    """Parts of this Plan and of earlier ones."""
     bare: Sequence[Port]
     """The ports :func:`without_gates`, which every Plan of the network shares."""
 
@@ -128,52 +127,76 @@ def beside(
             return None
     if not all(_is_plain(flow) for flow in part.flows):
         return None
-    places = [place for place, flow in enumerate(draft.flows) if flow.group not in left]
-    kept = [draft.flows[place] for place in places]
-    documents = earlier.document["streams"]
-    gone = [flow for flow in draft.flows if flow.group in left]
+    places = [place for place, flow in enumerate(draft.flows) if flow.group in left] if left else []
+    gone = [draft.flows[place] for place in places]
     leaving = [flow for flow in gone if flow.stream.scheduled]
     touched = {hop.port for flow in (*leaving, *part.flows) for hop in flow.route}
-    near = [place for place in before.read.streams_at(touched) if draft.flows[place].group not in left]
+    # One of many that are alike tells what a port needs.
+    near = [draft.flows[place] for place in before.read.streams_at(touched, {*places}, True)]
     ports = list(draft.ports)
-    if leaving or any(flow.stream.scheduled for flow in (*(draft.flows[n] for n in near), *part.flows)):
-        again = _scheduled(before, part, near, touched)
+    if leaving or any(flow.stream.scheduled for flow in (*near, *part.flows)):
+        again = _placed(before, part, near, touched, {*places})
+        if again is None:
+            again = _scheduled(before, part, touched, {*places})
         if again is None:
             return None
         for number in touched:
             ports[number] = again[number]
-    whole = _beside(draft, scenario, ports, [*kept, *part.flows])
+    whole = _beside(draft, scenario, ports, [*_without(draft.flows, places), *part.flows])
     ends = {hop.port for flow in gone for hop in flow.route}
-    around = [draft.flows[place] for place in before.read.streams_at(ends)] if gone else []
-    staying = [flow for flow in around if flow.group not in left]
+    staying = [draft.flows[place] for place in before.read.streams_at(ends, {*places})] if gone else []
     place_taps_beside(whole, draft.taps, gone, staying, part.flows)
     replies = Replies.of(part.scenario)
     added = [stream_document(flow, replies) for flow in part.flows]
     document: PlanDocument = {
         **earlier.document,
         "ports": _ports(earlier.document, ports, touched),
-        "streams": [*(documents[place] for place in places), *added],
+        "streams": [*_without(earlier.document["streams"], places), *added],
         "taps": _taps(earlier.document, draft, whole),
     }
     if any(broken_limits(Facts({**document, "streams": added}))):
         return None
     try:
         made = Plan(document, ScenarioPlaces(scenario, draft.doubts))
-        return proved(whole, made, before=Beside(before.read, before.parts, touched | ends))
+        return proved(whole, made, before=Beside(earlier.document, before.read))
     except PlanningErrors:
         return None
 
 
-def _scheduled(
-    before: Before, part: Draft, near: Sequence[int], touched: AbstractSet[int]
+def _placed(
+    before: Before,
+    part: Draft,
+    near: Sequence[Flow],
+    touched: AbstractSet[int],
+    left: AbstractSet[int],
 ) -> list[Port] | None:
-    """The ports after the scheduled flows of ``part`` were placed beside earlier ones.
+    """The ports after the scheduled flows of ``part`` were placed beside those of the earlier Plan, which
+    stay.
 
-    Of the ports that a change touches, ``near`` has every flow, so that their gates are complete; other ports
-    get none. None if there is no schedule, or if an earlier flow would move.
+    None if that is not so simple; then nothing was changed.
+
+    Args:
+        before: the earlier Plan. part: the draft of the new flows.
+        near: of all flows that pass a touched port, one of those that are alike there.
+        touched: ports that get gates. left: places of earlier flows that left.
+    """
+    ports = [*before.bare]
+    for number in touched:
+        ports[number] = without_gates(ports[number])
+    again = _beside(before.draft, part.scenario, ports, [*near, *part.flows])
+    again.reopened = touched
+    return ports if schedule_beside(again, part.flows, before.read, left) else None
+
+
+def _scheduled(
+    before: Before, part: Draft, touched: AbstractSet[int], left: AbstractSet[int]
+) -> list[Port] | None:
+    """The ports after the scheduled flows of ``part`` were placed beside all flows of the ports that a change
+    touches, so that their gates are complete; other ports get none. None if there is no schedule, or if an
+    earlier flow would move.
     """
     plan, draft = before.plan, before.draft
-    earlier = [draft.flows[place] for place in near]
+    earlier = [draft.flows[place] for place in before.read.streams_at(touched, left)]
     flows = [*map(_again, earlier), *part.flows]
     passed = {hop.port for flow in flows for hop in flow.route}
     ports = [*before.bare]
@@ -196,6 +219,7 @@ def _beside(draft: Draft, scenario: model.Scenario, ports: list[Port], flows: li
     """A draft of the same network."""
     made = Draft(scenario, draft.nodes, ports, flows, ways=draft.ways)
     made.problems_by_queues = draft.problems_by_queues
+    made.native_networks = draft.native_networks
     return made
 
 
@@ -207,6 +231,14 @@ def without_gates(port: Port) -> Port:
 def _again(flow: Flow) -> Flow:
     """A flow to be placed again: the earlier one stays as it is."""
     return _copied(flow, pattern=flow.pattern.copy())
+
+
+def _without(parts: Sequence[Any], places: Sequence[int]) -> list[Any]:
+    """The parts that are not at these places, which ascend."""
+    found = list(parts)
+    for place in reversed(places):
+        del found[place]
+    return found
 
 
 Part = TypeVar("Part", Flow, Port)

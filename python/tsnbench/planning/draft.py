@@ -23,6 +23,7 @@ from tsnbench.scenario import model
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
 
+    from tsnbench._native import ScheduleNetwork
     from tsnbench.plan import types as plan_types
     from tsnbench.planning.scheduling.problem import Network
 
@@ -253,6 +254,8 @@ class Draft:
     """The links as paths use them; drafts of the same nodes and ports share them."""
     problems_by_queues: dict[int, Network] = field(default_factory=dict)
     """Nodes and links for the search of a schedule, by the number of queues; shared as ``ways`` are."""
+    native_networks: dict[int, ScheduleNetwork] = field(default_factory=dict)
+    """The same as the native module read them."""
 
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
         """Notes a problem; the same one of further flows or ports is noted once."""

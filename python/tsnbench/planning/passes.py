@@ -6,11 +6,10 @@ A pass that finds problems ends planning with all of them, so the next one gets 
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tsnbench._native import PlanParts, ReadPlan
+from tsnbench._native import ReadPlan
 from tsnbench.libraries import Lazy
 from tsnbench.plan.document import Plan, check
 from tsnbench.planning.assemble import assemble
@@ -44,6 +43,7 @@ from tsnbench.scenario import model
 from tsnbench.scenario.model import Scenario
 
 if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
     from tsnbench.planning.scheduling import schedule
     from tsnbench.planning.shaping import cqf
     from tsnbench.planning.windows import planner
@@ -179,20 +179,16 @@ class Finished(Planned):
     """All decisions, typed."""
     read: ReadPlan = field(repr=False, compare=False)
     """The text as the native module read it."""
-    touched: AbstractSet[int] | None = None
-    """The ports at which it differs from the earlier Plan; None if nobody knows."""
+    is_beside: bool = False
+    """Whether ``read`` knows what differs from the earlier Plan."""
 
 
 @dataclass(frozen=True)
 class Beside:
-    """An earlier Plan that differs from another one only at some ports, and in the streams there."""
+    """An earlier Plan, of whose document another one has most parts as the same objects."""
 
+    document: PlanDocument
     read: ReadPlan
-    """The earlier Plan."""
-    parts: PlanParts
-    """What both have in common."""
-    touched: AbstractSet[int]
-    """The ports."""
 
 
 def planned(
@@ -239,12 +235,12 @@ def proved(
     """
     scenario = finished.scenario
     try:
-        if before is None:
+        found = before and before.read.beside(before.document, made.document)
+        if found:
+            text, (content_hash, read) = "", found
+        else:
             text, content_hash = made.written()
             read = ReadPlan(text)
-        else:
-            text, (content_hash, read) = "", before.parts.read(made.document)
-            read.prove_beside(before.read)
         done("write_text")
         wrong = prove(made, text, read)
     except ValueError as error:
@@ -264,4 +260,4 @@ def proved(
             ]
         )
     done("prove")
-    return Finished(made, text, content_hash, finished, read, None if before is None else before.touched)
+    return Finished(made, text, content_hash, finished, read, found is not None)

@@ -11,7 +11,7 @@ use crate::model::sizes::{AROUND_SDU, Sizes, until_last_bit};
 use crate::model::software;
 use crate::reason::Reason;
 use crate::report::ClassBounds;
-use tsn_plan::{Fault, Gates, Plan, Stream};
+use tsn_plan::{Fault, Gates, Plan, Port, Stream};
 
 /// Whether a fault may drop frames which leave by a port, or on the link behind it; `outages`: links and nodes that are
 /// down count, too.
@@ -87,6 +87,17 @@ fn never_starts(plan: &Plan, hop: &FlowHop, largest: u32, queue: Option<&ClassBo
         }
     }
     queue.and_then(|queue| queue.reason.clone())
+}
+
+/// Whether the gates of two ports drop the same frames of a class, however few of them wait, on nodes without clocks.
+#[must_use]
+pub fn same_windows(one: &Port, other: &Port, class: u8) -> bool {
+    let plain = |port: &Port| {
+        covered(port).is_some() == port.gates.is_some()
+            && port.gates.as_ref().is_none_or(|gates| !gates.holds() && !gates.unguarded)
+    };
+    let longest = |port: &Port| Openings::of(port.gates.as_ref(), class).map(|own| own.longest());
+    plain(one) && plain(other) && longest(one) == longest(other)
 }
 
 /// What counts as a reason for a loss, beside all that drops frames in any case.

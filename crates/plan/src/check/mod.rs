@@ -1,5 +1,6 @@
 //! Checks between the parts of a Plan, so that no backend has to repeat them.
 
+mod beside;
 #[cfg(test)]
 mod broken;
 mod clocks;
@@ -70,6 +71,17 @@ impl Plan {
             self.check_fault(number, fault)?;
         }
         self.check_policing()?;
+        self.check_taps()?;
+        if let Some(clocks) = &self.clocks {
+            self.check_clocks(clocks)?;
+        }
+        self.check_hosts()?;
+        self.check_bridging()?;
+        self.check_learning()?;
+        self.check_identification()
+    }
+
+    fn check_taps(&self) -> Check {
         for (number, tap) in self.taps.iter().enumerate() {
             let path = |field: &str| format!("taps[{number}].{field}");
             index(tap.port, self.ports.len(), || path("port"))?;
@@ -80,14 +92,7 @@ impl Plan {
                 || format!("{granularity} is not between 1 ns and 1 s"),
             )?;
         }
-        if let Some(clocks) = &self.clocks {
-            self.check_clocks(clocks)?;
-        }
-        self.check_hosts()?;
-        ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())?;
-        self.check_bridging()?;
-        self.check_learning()?;
-        self.check_identification()
+        ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())
     }
 }
 

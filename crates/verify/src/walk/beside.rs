@@ -1,50 +1,48 @@
 //! The proof of a Plan beside that of an earlier one: only what differs is proved again.
 //!
-//! What differs is found here, by comparing both Plans part by part, so nobody has to say it. The passages of a stream
-//! follow from its own part of the Plan, from nodes, and from the ports and stamps on its path. Whether the frames of a
-//! port hold follows from the passages there, from its gates, and from other traffic. So a port is proved again if its
-//! gates differ, if a stream there joined, left or differs, or if a passage there is another one. All else has the
-//! result of the earlier proof, which found no violation.
+//! The passages of a stream follow from its own part of the Plan, from nodes, and from the ports and stamps on its path.
+//! Whether the frames of a port hold follows from the passages there, from its gates, and from other traffic. So a port
+//! is proved again if its gates differ, if a stream there joined, left or differs, or if a passage there is another one.
+//! All else has the result of the earlier proof, which found no violation.
 
 use crate::delays::Stamps;
 use crate::gates::{self, Table};
 use crate::passage::Passage;
 use crate::walk::walk;
-use crate::{Proof, Report, Violation, backlog, link, room};
-use std::collections::HashMap;
+use crate::{Proof, Proven, Report, Violation, backlog, link, room};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use tsn_plan::{Plan, Point, Port, Stream};
+use tsn_plan::{Plan, Point, Stream, Tap};
 
 /// What was found of one stream. Numbers of streams in it are those of the Plan in which it was found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walked {
     pub passages: Vec<Passage>,
     /// Without what follows from other streams: queues that are full, or never drain.
-    pub delays: Vec<crate::Proven>,
+    pub delays: Vec<Proven>,
+}
+
+/// How a Plan differs from an earlier one. All else is equal; streams that stay have their order.
+#[derive(Copy, Clone, Debug)]
+pub struct Changed<'a> {
+    /// The ports with other gates.
+    pub gates: &'a [usize],
+    /// The streams of the earlier Plan that left, each with its place there, ascending.
+    pub left: &'a [(usize, &'a Stream)],
+    /// The places of those that joined, ascending.
+    pub joined: &'a [usize],
+    /// The taps of the earlier Plan, if they differ.
+    pub taps: Option<&'a [Tap]>,
+    /// By port of the Plan: the places of the streams that pass it, ascending.
+    pub at: &'a [Vec<u32>],
 }
 
 /// By port.
 type Marks = Vec<bool>;
 
-/// The ports whose gates differ; none if other parts differ, or if the proof depends on more than ports.
-fn other_gates(earlier: &Plan, plan: &Plan) -> Option<Marks> {
-    let plain = |plan: &Plan| plan.faults.is_empty() && plan.policing.is_empty() && plan.clocks.is_none();
-    if !plain(earlier)
-        || !plain(plan)
-        || earlier.nodes != plan.nodes
-        || earlier.ports.len() != plan.ports.len()
-    {
-        return None;
-    }
-    let bare = |port: &Port| Port { gates: None, ..port.clone() };
-    let both = earlier.ports.iter().zip(&plan.ports);
-    both.map(|(was, own)| if was == own { Some(false) } else { (bare(was) == bare(own)).then_some(true) })
-        .collect()
-}
-
 /// Adds the ports of links whose frames are stamped otherwise.
-fn add_other_stamps(earlier: &Plan, plan: &Plan, ports: &mut Marks) {
-    let (was, now) = (Stamps::of(earlier), Stamps::of(plan));
+fn add_other_stamps(earlier: &[Tap], plan: &Plan, ports: &mut Marks) {
+    let (was, now) = (Stamps::of(earlier), Stamps::of(&plan.taps));
     let differs = |one: &HashMap<u32, (Point, i64)>, other: &HashMap<u32, (Point, i64)>| -> Vec<u32> {
         let ports = one.keys().chain(other.keys());
         ports.filter(|port| one.get(port) != other.get(port)).copied().collect()
@@ -55,30 +53,6 @@ fn add_other_stamps(earlier: &Plan, plan: &Plan, ports: &mut Marks) {
     for port in differs(&was.rx, &now.rx) {
         ports[plan.ports[port as usize].peer as usize] = true;
     }
-}
-
-/// By stream its place in the earlier Plan; none for those that joined or differ. Streams that stay have their order.
-/// Marks the ports of all others.
-fn kept(earlier: &Plan, plan: &Plan, ports: &mut Marks) -> Vec<Option<usize>> {
-    let mut mark = |stream: &Stream| {
-        for hop in stream.route.iter().chain(&stream.flood) {
-            ports[hop.port as usize] = true;
-        }
-    };
-    let (mut next, mut found) = (0, Vec::with_capacity(plan.streams.len()));
-    for stream in &plan.streams {
-        let left = earlier.streams[next..].iter().take_while(|was| was.name != stream.name);
-        next += left.map(&mut mark).count();
-        let was = earlier.streams.get(next).filter(|was| *was == stream);
-        found.push(was.map(|_| next));
-        if was.is_none() {
-            mark(stream);
-            earlier.streams.get(next).into_iter().for_each(&mut mark);
-        }
-        next = earlier.streams.len().min(next + 1);
-    }
-    earlier.streams[next..].iter().for_each(mark);
-    found
 }
 
 /// Marks the ports at which passages of a stream differ.
@@ -95,99 +69,131 @@ fn mark_others(was: &Walked, now: &Walked, ports: &mut Marks) {
     }
 }
 
+/// The ports of a mark.
+fn marked(ports: &Marks) -> impl Iterator<Item = usize> {
+    ports.iter().enumerate().filter(|(_, own)| **own).map(|(port, _)| port)
+}
+
+/// The queues of each port that are full, and those that never drain, one bit for each class.
+type Queues = Vec<(u8, u8)>;
+
 impl Proof {
-    /// The proof of a Plan, for which all that is as in an `earlier` one is known from this proof of that one; none if
-    /// only the proof of everything can tell.
+    /// The proof of a Plan, for which all that is as in an earlier one is known from this proof of that one; none if
+    /// only the proof of everything can tell. Its report has no delays: [`Self::delays`] computes those that are needed.
     #[must_use]
-    pub fn beside(&self, earlier: &Plan, plan: &Plan) -> Option<Self> {
-        if !self.report.violations.is_empty() {
+    pub fn after(&self, plan: &Plan, changed: &Changed<'_>) -> Option<Self> {
+        let plain = plan.faults.is_empty() && plan.policing.is_empty() && plan.clocks.is_none();
+        if !plain || !self.report.violations.is_empty() {
             return None;
         }
-        let gates = other_gates(earlier, plan)?;
-        let mut ports = gates.clone();
-        let kept = kept(earlier, plan, &mut ports);
-        let mut follow = gates;
-        add_other_stamps(earlier, plan, &mut follow);
-        let again = |stream: &Stream, place: Option<usize>| {
-            place.is_none() || stream.route.iter().any(|hop| follow[hop.port as usize])
-        };
-        let followed = plan.streams.iter().zip(&kept).filter(|(stream, place)| again(stream, **place));
-        let mut read = ports.clone();
-        followed.flat_map(|(stream, _)| &stream.route).for_each(|hop| read[hop.port as usize] = true);
-        let gates = plan.ports.iter().zip(&read).map(|(port, read)| port.gates.as_ref().filter(|_| *read));
-        let tables: Vec<Option<Table>> = gates.map(|own| own.map(Table::new)).collect();
-        let mut report = Report::default();
-        let stamps = Stamps::of(plan);
-        let mut walks = Vec::with_capacity(plan.streams.len());
-        for (number, (stream, place)) in plan.streams.iter().zip(&kept).enumerate() {
-            report.streams += u64::from(stream.scheduled.is_some());
-            match place {
-                Some(place) if !again(stream, Some(*place)) => walks.push(Arc::clone(&self.walks[*place])),
-                _ => {
-                    let now = walked(plan, &tables, &stamps, (number as u32, stream), &mut report);
-                    place.iter().for_each(|place| mark_others(&self.walks[*place], &now, &mut ports));
-                    walks.push(Arc::new(now));
-                }
-            }
+        let mut follow = vec![false; plan.ports.len()];
+        changed.gates.iter().for_each(|port| follow[*port] = true);
+        let mut ports = follow.clone();
+        changed.taps.iter().for_each(|taps| add_other_stamps(taps, plan, &mut follow));
+        let joined = changed.joined.iter().map(|place| &plan.streams[*place]);
+        let mut report = Report { streams: self.report.streams, ..Report::default() };
+        for stream in changed.left.iter().map(|(_, stream)| *stream).chain(joined.clone()) {
+            stream.route.iter().chain(&stream.flood).for_each(|hop| ports[hop.port as usize] = true);
         }
-        let here = |(number, own): (usize, &Arc<Walked>)| -> Vec<Passage> {
-            let near = own.passages.iter().filter(|passage| ports[passage.port as usize]);
-            near.map(|passage| Passage { stream: number as u32, ..passage.clone() }).collect()
+        let scheduled = |stream: &&Stream| stream.scheduled.is_some();
+        report.streams += joined.filter(scheduled).count() as u64;
+        report.streams -= changed.left.iter().map(|(_, own)| *own).filter(scheduled).count() as u64;
+        let mut tables = self.tables.clone();
+        for port in changed.gates {
+            tables[*port] = plan.ports[*port].gates.as_ref().map(|gates| Arc::new(Table::new(gates)));
+        }
+        let mut walks = self.walks.clone();
+        for (place, _) in changed.left.iter().rev() {
+            walks.remove(*place);
+        }
+        for place in changed.joined {
+            walks.insert(*place, Arc::default());
+        }
+        let mut again: BTreeSet<u32> = marked(&follow).flat_map(|port| &changed.at[port]).copied().collect();
+        again.extend(changed.joined.iter().map(|place| *place as u32));
+        let stamps = Stamps::of(&plan.taps);
+        let mut before = HashMap::new();
+        for number in again {
+            let own = &mut walks[number as usize];
+            let now = walked(plan, &tables, &stamps, (number, &plan.streams[number as usize]), &mut report);
+            mark_others(own, &now, &mut ports);
+            before.insert(number, std::mem::replace(own, Arc::new(now)));
+        }
+        let near: BTreeSet<u32> = marked(&ports).flat_map(|port| &changed.at[port]).copied().collect();
+        let here = |number: &u32| -> Vec<Passage> {
+            let near = walks[*number as usize].passages.iter().filter(|one| ports[one.port as usize]);
+            near.map(|passage| Passage { stream: *number, ..passage.clone() }).collect()
         };
-        let passages: Vec<Passage> = walks.iter().enumerate().flat_map(here).collect();
+        let passages: Vec<Passage> = near.iter().flat_map(here).collect();
         link::apart(plan, &passages, &mut report);
-        gates::open(plan, &tables, &passages, &mut report);
+        gates::open(plan, near.iter().copied(), &tables, &passages, &mut report);
         let (mut full, mut stuck) = (self.full.clone(), self.stuck.clone());
         full.retain(|(port, _)| !ports[*port as usize]);
         full.extend(room::crowded(plan, &passages));
         stuck.retain(|port, _| !ports[*port as usize]);
         stuck.extend(backlog::stuck(plan, &tables, &passages));
-        let mut found = Self { report, stuck, full, walks };
-        found.fill(plan);
+        let mut found = Self { report, stuck, full, walks, tables, others: Vec::new() };
+        let (was, now) = (self.queues(), found.queues());
+        let differs = |number: &u32| {
+            let own = found.walks[*number as usize].as_ref();
+            let earlier = before.get(number).map_or(own, |before| before.as_ref());
+            filled(plan, 0, earlier, &was).ne(filled(plan, 0, own, &now))
+        };
+        let mut others: BTreeSet<u32> = near.into_iter().filter(differs).collect();
+        others.extend(before.keys().filter(|number| differs(number)));
+        others.extend(changed.joined.iter().map(|place| *place as u32));
+        found.others = others.into_iter().collect();
         Some(found)
     }
 
-    /// The delays by what was found of each stream, and of the queues that it passes; none where the schedule does not
-    /// hold.
-    fn fill(&mut self, plan: &Plan) {
+    /// The streams, by their places, whose delays the proof before this one does not have: those that joined, and those
+    /// with other delays; empty for a proof of [`Self::of`].
+    #[must_use]
+    pub fn others(&self) -> &[u32] {
+        &self.others
+    }
+
+    /// The delays of some streams of the Plan that was proved, by their places; none where the schedule does not hold.
+    #[must_use]
+    pub fn delays(&self, plan: &Plan, of: impl Iterator<Item = u32>) -> Vec<Proven> {
         if !self.report.violations.is_empty() {
-            return;
+            return Vec::new();
         }
-        // Arrays: there may be many thousands of passages.
-        let mut classes = vec![(0_u8, 0_u8); plan.ports.len()];
+        let queues = self.queues();
+        of.flat_map(|number| filled(plan, number, &self.walks[number as usize], &queues)).collect()
+    }
+
+    fn queues(&self) -> Queues {
+        let mut classes = vec![(0_u8, 0_u8); self.tables.len()];
         for (port, class) in &self.full {
             classes[*port as usize].0 |= 1 << class;
         }
         for (port, stuck) in &self.stuck {
             classes[*port as usize].1 = *stuck;
         }
-        for (number, walked) in self.walks.iter().enumerate() {
-            let first = |of: &dyn Fn((u8, u8)) -> u8| {
-                let has = |one: &&Passage| of(classes[one.port as usize]) >> one.class & 1 == 1;
-                walked.passages.iter().find(has).map(|one| one.port)
-            };
-            let (full, undrained) = (first(&|own| own.0), first(&|own| own.1));
-            let drops = |one: &Passage| {
-                let class = &plan.ports[one.port as usize].classes[usize::from(one.class)];
-                class.longest_wait_ns.is_some()
-            };
-            let drops_late = walked.passages.iter().any(drops);
-            let filled = |own: &crate::Proven| crate::Proven {
-                stream: number as u32,
-                full,
-                undrained,
-                drops_late,
-                ..*own
-            };
-            self.report.delays.extend(walked.delays.iter().map(filled));
-        }
+        classes
     }
+}
+
+/// The delays of a stream, with what its queues say.
+fn filled(plan: &Plan, stream: u32, own: &Walked, queues: &Queues) -> impl Iterator<Item = Proven> {
+    let first = |of: &dyn Fn((u8, u8)) -> u8| {
+        let has = |one: &&Passage| of(queues[one.port as usize]) >> one.class & 1 == 1;
+        own.passages.iter().find(has).map(|one| one.port)
+    };
+    let (full, undrained) = (first(&|own| own.0), first(&|own| own.1));
+    let drops = |one: &Passage| {
+        let class = &plan.ports[one.port as usize].classes[usize::from(one.class)];
+        class.longest_wait_ns.is_some()
+    };
+    let drops_late = own.passages.iter().any(drops);
+    own.delays.iter().map(move |own| Proven { stream, full, undrained, drops_late, ..*own })
 }
 
 /// What is found of one stream; nothing of one that is not scheduled.
 fn walked(
     plan: &Plan,
-    tables: &[Option<Table>],
+    tables: &[Option<Arc<Table>>],
     stamps: &Stamps,
     (number, stream): (u32, &Stream),
     report: &mut Report,
@@ -205,7 +211,7 @@ fn walked(
 }
 
 /// What was found of each stream of a whole Plan.
-pub(crate) fn by_stream(plan: &Plan, passages: Vec<Passage>, delays: &[crate::Proven]) -> Vec<Arc<Walked>> {
+pub(crate) fn by_stream(plan: &Plan, passages: Vec<Passage>, delays: &[Proven]) -> Vec<Arc<Walked>> {
     let mut found: Vec<Walked> = plan.streams.iter().map(|_| Walked::default()).collect();
     for passage in passages {
         found[passage.stream as usize].passages.push(passage);

@@ -8,6 +8,7 @@ use crate::gates::Table;
 use crate::passage::{Passage, priority};
 use crate::{Report, Unfit, Violation};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 use tsn_plan::{NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
@@ -25,9 +26,9 @@ struct Come {
 type Paths = SmallVec<[Come; 1]>;
 
 /// Every stream's passages; `tables` are the ports' gates.
-pub(crate) fn follow(plan: &Plan, tables: &[Option<Table>], report: &mut Report) -> Vec<Passage> {
+pub(crate) fn follow(plan: &Plan, tables: &[Option<Arc<Table>>], report: &mut Report) -> Vec<Passage> {
     let mut all = Vec::new();
-    let stamps = Stamps::of(plan);
+    let stamps = Stamps::of(&plan.taps);
     for (number, stream) in plan.streams.iter().enumerate() {
         if stream.scheduled.is_none() {
             continue;
@@ -61,7 +62,7 @@ fn ps(ns: u64) -> i64 {
 /// Follows the frames of one scheduled stream; its passages go to `all`.
 pub(crate) fn walk(
     plan: &Plan,
-    tables: &[Option<Table>],
+    tables: &[Option<Arc<Table>>],
     stamps: &Stamps,
     number: u32,
     stream: &Stream,
@@ -139,7 +140,7 @@ pub(crate) fn walk(
             };
             if start > ready[0] {
                 let comes = ready[0] - come.early - passage.margin;
-                let table = tables[hop.port as usize].as_ref();
+                let table = tables[hop.port as usize].as_deref();
                 passage.held = table.is_some_and(|table| table.holds(class, passage.period, comes, start));
                 passage.early = if passage.held { 0 } else { come.early + (start - ready[0]) };
             }

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from operator import is_
 from typing import TYPE_CHECKING
 
-from tsnbench.cnc.network import Network, Requested
+from tsnbench.cnc.network import Network, Requested, places_of_others
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
@@ -28,16 +28,18 @@ def difference(before: Network, after: Network) -> Json | None:
     if was.keys() != now.keys() or any(now[key] is not was[key] for key in was.keys() - {*_CHANGED}):
         return None
     ports = [before.plan.document["ports"], after.plan.document["ports"]]
-    streams = after.plan.document["streams"]
-    there = {id(stream) for stream in streams}
-    stay = [stream for stream in before.plan.document["streams"] if id(stream) in there]
+    earlier, streams = before.plan.document["streams"], after.plan.document["streams"]
+    gone = places_of_others(streams, earlier)
+    stay = list(earlier)
+    for place in reversed(gone):
+        del stay[place]
     if len(ports[0]) != len(ports[1]) or not all(map(is_, stay, streams)):
         return None
     own, known = after.requested, before.requested
     return {
         "plan": after.hash,
-        "ports": {str(n): port for n, (old, port) in enumerate(zip(*ports, strict=True)) if old is not port},
-        "gone": [n for n, one in enumerate(before.plan.document["streams"]) if id(one) not in there],
+        "ports": {str(place): ports[1][place] for place in places_of_others(*ports)},
+        "gone": gone,
         "streams": streams[len(stay) :],
         "taps": None if was["taps"] is now["taps"] else now["taps"],
         "left": [name for name, one in known.items() if own.get(name) is not one],

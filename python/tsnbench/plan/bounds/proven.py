@@ -2,14 +2,14 @@
 
 Without a margin, the proof of a schedule says the time at which each frame arrives if all goes as planned. No
 bound is lower than that, so the analysis of ports by network calculus adds nothing. Such a stream keeps its
-bounds if no port of its path has other frames or gates than before. All others are analysed, with a memory.
+bounds if its delays are the same, and its frames fit the gates as before. All others are analysed, with a
+memory.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from collections.abc import Set as AbstractSet
+from operator import itemgetter
 from typing import TYPE_CHECKING, cast
 
 from tsnbench.plan.bounds import Known, finish, lowered, release_tick, with_windows
@@ -19,24 +19,19 @@ if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import Bounds, FlowBounds, ProvenDelays
 
 
-def bounds_beside(
-    plan: Known, known: Bounds, ports: AbstractSet[int], left: Collection[str], memory: BoundsMemory
-) -> Bounds | None:
+def bounds_beside(plan: Known, known: Bounds, memory: BoundsMemory) -> Bounds | None:
     """The bounds of a Plan's flows, as ``bounds_of_read`` gives them without ``hops``.
 
     Args:
-        plan: one without clocks, faults, filters and redundancy. known: the bounds of an earlier Plan, with
-            the same tick of stamps, that differs from it only at ``ports`` and in streams that pass one of
-            them; they stay as they are. ports: numbers.
-        left: scenario streams of the earlier Plan that left, or were replaced. All others have their order,
-            and those that joined follow them.
+        plan: one without clocks, faults, filters and redundancy, which was read beside an earlier one.
+        known: the bounds of that one, with the same tick of stamps; they stay as they are.
         memory: what is known from the analysis of earlier Plans.
 
     Returns:
         None if only the analysis of everything can tell, because streams answer others.
     """
     document, tick = plan.document, release_tick(plan.document)
-    text = plan.read.bounds_beside(ports, memory)
+    text = plan.read.bounds_beside(memory)
     if text is None:
         return None
     made = json.loads(text)
@@ -47,18 +42,13 @@ def bounds_beside(
         with_windows(found, plan)
     for flow in flows:
         finish(flow, tick)
-    own = {(flow["stream"], flow["listener"]): flow for flow in flows}
-    changed = {flow["stream"] for flow in flows}
-    stay = [flow for flow in known["flows"] if flow["group"] not in left]
-    found["flows"] = [
-        own.pop((flow["stream"], flow["listener"])) if flow["stream"] in changed else flow for flow in stay
-    ]
-    nodes = document["nodes"]
-    groups = {flow["group"] for flow in own.values()}
-    found["flows"] += [
-        own[stream["name"], nodes[listener["node"]]["name"]]
-        for stream in document["streams"]
-        if stream["group"] in groups
-        for listener in stream["listeners"]
-    ]
+    found["flows"] = all_flows = list(known["flows"])
+    for place in reversed(made["gone"]):
+        del all_flows[place]
+    joined = {*made["joined"]}
+    for place, flow in sorted(zip(made["places"], flows, strict=True), key=itemgetter(0)):
+        if place in joined:
+            all_flows.insert(place, flow)
+        else:
+            all_flows[place] = flow
     return found

@@ -177,6 +177,13 @@ class Reason(TypedDict):
     minimal: NotRequired[bool]
 
 
+class FoundBeside(TypedDict):
+    """The places of streams that joined others, and the gates of the links that were asked for."""
+
+    placed: list[Placed]
+    gates: list[GateColumns]
+
+
 class Found(TypedDict):
     """The answer of an engine: a schedule with its gates, or the reasons why there is none, also in words."""
 

@@ -7,6 +7,7 @@ no code.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
     from tsnbench.planning.scheduling.problem import (
         Found,
+        FoundBeside,
         GateColumns,
         Limits,
         Network,
@@ -104,6 +106,41 @@ def schedule_flows(draft: Draft) -> None:
     drop_late(draft, flows, {one.port.number: one.gates for one in lists})
     for one in lacking:
         draft.problem("schedule.keep", one.expected, one.found, reserved_bandwidth.HINT)
+
+
+def schedule_beside(draft: Draft, joined: Sequence[Flow], plan: ReadPlan, left: Set[int]) -> bool:
+    """Fills offsets and ``scheduled`` of scheduled flows that joined, and ``gates`` of the reopened ports.
+
+    False if that needs the search of :func:`schedule_flows`, which also tells reasons: nothing was filled
+    then.
+
+    Args:
+        draft: the flows that joined, and at least one of those of the Plan that are alike at a reopened port.
+        plan: its flows stay where they are, apart from those at the places ``left``.
+    """
+    flows = [flow for flow in joined if flow.stream.scheduled]
+    hindered = {hop.port for flow in flows for hop in flow.route if _hinders(draft, draft.ports[hop.port])}
+    for flow in flows:
+        _check(draft, flow, hindered)
+    own = [flow for flow in draft.flows if flow.stream.scheduled]
+    queues = queues_of(draft, own)
+    streams = _streams(draft, flows, queues)
+    if draft.problems or draft.reopened is None or not all("tree" in stream for stream in streams):
+        return False
+    known = draft.native_networks
+    if len(queues) not in known:
+        known[len(queues)] = _native.ScheduleNetwork(_native.compact(_problem(draft, [], queues)))
+    text = known[len(queues)].place(plan, _native.compact(streams), draft.reopened, left, queues)
+    if text is None:
+        return False
+    found: FoundBeside = json.loads(text)
+    before = [(flow, flow.pattern.copy()) for flow in flows]
+    for flow, placed in zip(flows, found["placed"], strict=True):
+        _release(draft, flow, placed, draft.scenario.schedule.margin * 1_000)
+    _open(draft, own, queues, found["gates"])
+    for flow, pattern in before if draft.problems else ():
+        flow.pattern, flow.scheduled = pattern, None
+    return not draft.problems
 
 
 def _padded(earlier: list[Placed | None], problem: Problem) -> list[Placed | None]:

@@ -1,0 +1,354 @@
+//! A plan beside an earlier one: what differs is found by comparing both documents, object by object.
+
+use crate::bounds::{BoundsMemory, bounds_of_streams};
+use crate::canonical::{Keys, content, quote, write};
+use crate::resident::{Chain, Difference, Part, Texts, Version, Whole};
+use crate::schedule::Delays;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+use tsn_bounds::{FlowBounds, PortBounds, same_windows};
+use tsn_plan::{ContentHash, Plan, Port, Stream};
+use tsn_verify::{Changed, Known, Proof, Proven};
+
+/// Where a plan differs from the earlier one.
+pub(crate) struct Near {
+    /// Ports with other gates.
+    ports: Vec<usize>,
+    /// Ports and classes that may drop other frames than before.
+    windows: HashSet<(usize, u8)>,
+    /// The streams that joined, by their places.
+    joined: HashSet<u32>,
+    /// Where the flows of those that left were among all flows.
+    gone: Vec<usize>,
+}
+
+/// A piece of the canonical text of a plan.
+enum Piece {
+    Text(String),
+    Nodes,
+    Ports,
+    Streams,
+    Taps,
+}
+
+fn refuse(error: &dyn std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+fn text_of(own: &Bound<'_, PyAny>) -> PyResult<String> {
+    let mut text = String::new();
+    write(&mut text, own, Keys::Sorted)?;
+    Ok(text)
+}
+
+fn texts_of(own: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    own.cast::<PyList>()?.iter().map(|one| text_of(&one)).collect()
+}
+
+fn read<T: DeserializeOwned>(text: String) -> PyResult<Part<T>> {
+    let read =
+        serde_json::from_str(&text).map_err(|error| refuse(&format!("the plan cannot be read: {error}")))?;
+    Ok(Part { text, read })
+}
+
+/// The member of a document.
+fn member<'py>(document: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+    document.get_item(key)?.ok_or_else(|| refuse(&format!("the plan cannot be read: no {key}")))
+}
+
+/// The objects of two lists.
+fn both<'py>(earlier: &Bound<'py, PyAny>, own: &Bound<'py, PyAny>) -> PyResult<[Vec<Bound<'py, PyAny>>; 2]> {
+    Ok([earlier.cast::<PyList>()?.iter().collect(), own.cast::<PyList>()?.iter().collect()])
+}
+
+/// The places of the objects that left, and of those that joined. None if others have another order.
+fn moved(earlier: &[Bound<'_, PyAny>], own: &[Bound<'_, PyAny>]) -> Option<(Vec<usize>, Vec<usize>)> {
+    let same = earlier.iter().zip(own).take_while(|(one, other)| one.is(*other)).count();
+    let (was, now) = (&earlier[same..], &own[same..]);
+    let addresses = |list: &[Bound<'_, PyAny>]| list.iter().map(|one| one.as_ptr() as usize).collect();
+    let (before, after): (HashSet<usize>, HashSet<usize>) = (addresses(was), addresses(now));
+    let only = |list: &[Bound<'_, PyAny>], other: &HashSet<usize>| -> Vec<usize> {
+        let alone = |(_, one): &(usize, &Bound<'_, PyAny>)| !other.contains(&(one.as_ptr() as usize));
+        (same..).zip(list).filter(alone).map(|(place, _)| place).collect()
+    };
+    let stay = |list: &[Bound<'_, PyAny>], other: &HashSet<usize>| -> Vec<usize> {
+        list.iter().map(|one| one.as_ptr() as usize).filter(|one| other.contains(one)).collect()
+    };
+    (stay(was, &after) == stay(now, &before)).then(|| (only(was, &after), only(now, &before)))
+}
+
+/// What differs in a document, and the pieces of its text. None if that is more than a [`Difference`] can say.
+fn difference(
+    earlier: &Bound<'_, PyDict>,
+    document: &Bound<'_, PyDict>,
+) -> PyResult<Option<(Difference, Vec<Piece>)>> {
+    let mut found = Difference::default();
+    let mut pieces = Vec::new();
+    let members = content(document)?;
+    if content(earlier)?.len() != members.len() {
+        return Ok(None);
+    }
+    for (place, (key, value)) in members.iter().enumerate() {
+        let Some(before) = earlier.get_item(key)? else { return Ok(None) };
+        let mut text = String::from(if place > 0 { "," } else { "{" });
+        quote(&mut text, key);
+        text.push(':');
+        let piece = match key.as_str() {
+            "ports" => {
+                let [was, now] = both(&before, value)?;
+                if was.len() != now.len() {
+                    return Ok(None);
+                }
+                for (number, (was, now)) in was.iter().zip(&now).enumerate() {
+                    if !was.is(now) {
+                        found.ports.push((number, read(text_of(now)?)?));
+                    }
+                }
+                Piece::Ports
+            }
+            "streams" => {
+                let [was, now] = both(&before, value)?;
+                let Some((gone, joined)) = moved(&was, &now) else { return Ok(None) };
+                found.gone = gone;
+                for place in joined {
+                    found.joined.push((place, read(text_of(&now[place])?)?));
+                }
+                Piece::Streams
+            }
+            "taps" => {
+                if !before.is(value) {
+                    found.taps = Some(read(text_of(value)?)?);
+                }
+                Piece::Taps
+            }
+            _ if !before.is(value) => return Ok(None),
+            "nodes" => Piece::Nodes,
+            _ => Piece::Text(text_of(value)?),
+        };
+        pieces.extend([Piece::Text(text), piece]);
+    }
+    pieces.push(Piece::Text("}".into()));
+    Ok(Some((found, pieces)))
+}
+
+/// The hash of a plan whose text has these pieces.
+fn hash_of(pieces: &[Piece], texts: &Texts) -> String {
+    let mut hash = ContentHash::default();
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => hash.add(text),
+            Piece::Nodes => hash.add(&texts.nodes),
+            Piece::Ports => Whole::add(&mut hash, &texts.ports),
+            Piece::Streams => Whole::add(&mut hash, &texts.streams),
+            Piece::Taps => hash.add(&texts.taps),
+        }
+    }
+    hash.end()
+}
+
+/// A plan that was checked and proved beside another one.
+pub(crate) struct Made {
+    pub hash: String,
+    pub version: Version,
+    pub proof: OnceLock<Proof>,
+    /// None if everything was proved again.
+    pub changed: Option<Near>,
+}
+
+/// The plan of a document beside another plan, whose proof is made if there is none.
+pub(crate) fn beside(
+    (own, proof): (&Version, &OnceLock<Proof>),
+    py: Python<'_>,
+    earlier: &Bound<'_, PyDict>,
+    document: &Bound<'_, PyDict>,
+) -> PyResult<Option<Made>> {
+    let Some((difference, pieces)) = difference(earlier, document)? else { return Ok(None) };
+    let number = own.number;
+    let known = py.detach(|| !own.lock().at(number).texts.nodes.is_empty());
+    let texts = (!known).then(|| {
+        Ok::<_, PyErr>(Texts {
+            nodes: text_of(&member(earlier, "nodes")?)?,
+            ports: texts_of(&member(earlier, "ports")?)?,
+            streams: texts_of(&member(earlier, "streams")?)?,
+            taps: text_of(&member(earlier, "taps")?)?,
+        })
+    });
+    let texts = texts.transpose()?;
+    py.detach(|| {
+        let mut chain = own.lock();
+        let whole = chain.at(number);
+        whole.prepare(texts);
+        let bare = |port: &Port| Port { gates: None, ..port.clone() };
+        if difference.ports.iter().any(|(port, part)| bare(&part.read) != bare(&whole.plan.ports[*port])) {
+            return Ok(None);
+        }
+        let proof = proof.get_or_init(|| Proof::of(&whole.plan, &Known::default()));
+        let near = near(&difference, &whole.plan);
+        let (number, made) = added(&mut chain, number, difference, &pieces, proof);
+        drop(chain);
+        let version = Version { chain: Arc::clone(&own.chain), number };
+        let (hash, proof, known) = made?;
+        Ok(Some(Made { hash, version, proof: OnceLock::from(proof), changed: known.then_some(near) }))
+    })
+}
+
+/// Where the plan after a difference differs from this one.
+fn near(difference: &Difference, plan: &Plan) -> Near {
+    let windows = |(port, part): &(usize, Part<Port>)| -> Vec<(usize, u8)> {
+        let was = &plan.ports[*port];
+        let classes = 0..was.classes.len() as u8;
+        let other = |class: &u8| !same_windows(was, &part.read, *class);
+        classes.filter(other).map(|class| (*port, class)).collect()
+    };
+    let mut first = 0;
+    let mut gone = Vec::new();
+    let mut left = difference.gone.iter().peekable();
+    for (place, stream) in plan.streams.iter().enumerate() {
+        if left.peek().is_none() {
+            break;
+        }
+        if left.next_if(|own| **own == place).is_some() {
+            gone.extend(first..first + stream.listeners.len());
+        }
+        first += stream.listeners.len();
+    }
+    Near {
+        ports: difference.ports.iter().map(|(port, _)| *port).collect(),
+        windows: difference.ports.iter().flat_map(windows).collect(),
+        joined: difference.joined.iter().map(|(place, _)| *place as u32).collect(),
+        gone,
+    }
+}
+
+/// Adds a plan to a chain that has another one in memory, with the `proof` of that one. Its number; its hash, its proof,
+/// and whether the proof says which delays differ.
+fn added(
+    chain: &mut Chain,
+    before: u64,
+    difference: Difference,
+    pieces: &[Piece],
+    proof: &Proof,
+) -> (u64, PyResult<(String, Proof, bool)>) {
+    let ports: Vec<usize> = difference.ports.iter().map(|(port, _)| *port).collect();
+    let joined: Vec<usize> = difference.joined.iter().map(|(place, _)| *place).collect();
+    let number = chain.add(difference);
+    let Some((whole, back)) = chain.last(before) else { return (number, Err(refuse(&"no plan before"))) };
+    let plan = &whole.plan;
+    if let Err(error) = plan.check_beside(&ports, &joined) {
+        return (number, Err(refuse(&error)));
+    }
+    let hash = hash_of(pieces, &whole.texts);
+    let left: Vec<(usize, &Stream)> = back.joined.iter().map(|(place, part)| (*place, &part.read)).collect();
+    let changed = Changed {
+        gates: &ports,
+        left: &left,
+        joined: &joined,
+        taps: back.taps.as_ref().map(|taps| &taps.read[..]),
+        at: &whole.at,
+    };
+    let found = proof.after(plan, &changed);
+    let known = found.is_some();
+    let proof = found.unwrap_or_else(|| Proof::of(plan, &Known::default()));
+    chain.name(&hash);
+    (number, Ok((hash, proof, known)))
+}
+
+/// What is found beside the bounds of an earlier plan.
+#[derive(Serialize)]
+pub(crate) struct Beside {
+    flows: Vec<FlowBounds>,
+    analysed: Vec<FlowBounds>,
+    ports: Vec<PortBounds>,
+    places: Vec<usize>,
+    joined: Vec<usize>,
+    gone: Vec<usize>,
+    #[serde(flatten)]
+    delays: Delays,
+}
+
+/// Whether no bound of a stream is lower than what the proof of the schedule says: the instant at which each frame
+/// arrives.
+fn is_exact(stream: &Stream) -> bool {
+    stream.scheduled.as_ref().is_some_and(|own| own.margin_ps == 0) && stream.requirements.survives.is_empty()
+}
+
+/// A plan with these streams alone; ports that they do not pass have no gates.
+fn with_streams(plan: &Plan, streams: Vec<Stream>) -> Plan {
+    let passed: HashSet<u32> = streams.iter().flat_map(|own| &own.route).map(|hop| hop.port).collect();
+    let gates = |number: u32, port: &Port| port.gates.clone().filter(|_| passed.contains(&number));
+    let port = |(number, port): (u32, &Port)| Port {
+        name: port.name.clone(),
+        mac: port.mac.clone(),
+        classes: port.classes.clone(),
+        gates: gates(number, port),
+        preemption: port.preemption.clone(),
+        qdisc: port.qdisc.clone(),
+        ..*port
+    };
+    Plan {
+        duration_ns: plan.duration_ns,
+        drain_ns: plan.drain_ns,
+        nodes: plan.nodes.clone(),
+        ports: (0..).zip(&plan.ports).map(port).collect(),
+        streams,
+        taps: plan.taps.clone(),
+        ..Plan::default()
+    }
+}
+
+/// What the bounds of the earlier plan do not say; none if some depend on those of others.
+pub(crate) fn bounds(whole: &Whole, proof: &Proof, changed: &Near, memory: &BoundsMemory) -> Option<Beside> {
+    let (plan, streams) = (&whole.plan, &whole.plan.streams);
+    if streams.iter().any(|stream| stream.answers.is_some()) {
+        return None;
+    }
+    let others: HashSet<u32> =
+        (0..streams.len() as u32).filter(|number| !is_exact(&streams[*number as usize])).collect();
+    let mut own: Vec<u32> = whole.streams_at(changed.ports.iter().copied());
+    let varies = |own: &Proven| own.lower_ps != own.upper_ps || own.release_lower_ps != own.release_upper_ps;
+    let near = proof.delays(plan, own.iter().copied()).into_iter();
+    let varying: HashSet<u32> = near.filter(varies).map(|delay| delay.stream).collect();
+    // Frames that all have the same delay have no other lower bound, whatever the gates.
+    own.retain(|number| varying.contains(number) || drops_others(plan, changed, &streams[*number as usize]));
+    own.extend(proof.others());
+    own.sort_unstable();
+    own.dedup();
+    own.retain(|number| !others.contains(number));
+    let part = own.iter().map(|number| streams[*number as usize].clone()).collect();
+    let mut flows =
+        if own.is_empty() { Vec::new() } else { tsn_bounds::lower_bounds(&with_streams(plan, part)).flows };
+    let analysed = (!others.is_empty()).then(|| bounds_of_streams(plan, &others, memory));
+    let (mut analysed, ports) = analysed.map_or((Vec::new(), Vec::new()), |found| (found.flows, found.ports));
+    flows.iter_mut().chain(&mut analysed).for_each(|flow| flow.hops.clear());
+    let mut others: Vec<u32> = others.into_iter().collect();
+    others.sort_unstable();
+    let mut first = Vec::with_capacity(streams.len() + 1);
+    first.push(0);
+    for stream in streams {
+        first.push(first[first.len() - 1] + stream.listeners.len());
+    }
+    let both = own.iter().chain(&others);
+    let flows_of = |number: &u32| first[*number as usize]..first[*number as usize + 1];
+    let delays = proof.delays(plan, both.clone().copied());
+    Some(Beside {
+        flows,
+        analysed,
+        ports,
+        places: both.clone().flat_map(flows_of).collect(),
+        joined: both.filter(|number| changed.joined.contains(number)).flat_map(flows_of).collect(),
+        gone: changed.gone.clone(),
+        delays: Delays { delays, margins_assumed: proof.report.margins_assumed },
+    })
+}
+
+/// Whether gates that differ may drop other frames of a stream.
+fn drops_others(plan: &Plan, changed: &Near, stream: &Stream) -> bool {
+    let class = |port: u32| plan.ports[port as usize].pcp_to_class[usize::from(stream.pcp & 7)];
+    let other = |port: u32| changed.windows.contains(&(port as usize, class(port)));
+    stream.redundancy.is_some() || stream.route.iter().any(|hop| other(hop.port))
+}

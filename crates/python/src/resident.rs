@@ -1,0 +1,274 @@
+//! Plans that differ little from each other: one of them is in memory, and of each other one what differs.
+//!
+//! Whoever asks for another one gets it in place of the first, by these differences (Baker's trick of persistent
+//! arrays).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tsn_plan::{ContentHash, Plan, Port, Stream, Tap};
+
+/// A part of a plan with its canonical text.
+pub(crate) struct Part<T> {
+    pub text: String,
+    pub read: T,
+}
+
+/// The canonical texts of a plan's parts.
+#[derive(Default)]
+pub(crate) struct Texts {
+    /// Of all of them.
+    pub nodes: String,
+    pub ports: Vec<String>,
+    pub streams: Vec<String>,
+    /// Of all of them.
+    pub taps: String,
+}
+
+/// What makes a plan of another one.
+#[derive(Default)]
+pub(crate) struct Difference {
+    /// Ports by their numbers.
+    pub ports: Vec<(usize, Part<Port>)>,
+    /// Places of the streams that leave, ascending.
+    pub gone: Vec<usize>,
+    /// Those that join, with their places afterwards, ascending.
+    pub joined: Vec<(usize, Part<Stream>)>,
+    pub taps: Option<Part<Vec<Tap>>>,
+    pub hash: Option<String>,
+}
+
+/// A plan with what is known of it.
+pub(crate) struct Whole {
+    pub plan: Plan,
+    /// Empty until it is compared with another one.
+    pub texts: Texts,
+    /// By port the places of the streams that pass it.
+    pub at: Vec<Vec<u32>>,
+}
+
+impl Whole {
+    fn of(plan: Plan) -> Self {
+        Self { plan, texts: Texts::default(), at: Vec::new() }
+    }
+
+    /// Fills what other plans are compared with.
+    pub fn prepare(&mut self, texts: Option<Texts>) {
+        if let Some(texts) = texts {
+            self.texts = texts;
+        }
+        if self.at.is_empty() {
+            self.at = vec![Vec::new(); self.plan.ports.len()];
+            for (number, stream) in self.plan.streams.iter().enumerate() {
+                enter(&mut self.at, number as u32, stream);
+            }
+        }
+    }
+
+    /// Applies a difference, and returns the one that takes it back.
+    pub fn apply(&mut self, difference: Difference) -> Difference {
+        let Difference { ports, gone, joined, taps, hash } = difference;
+        let places: Vec<usize> = joined.iter().map(|(place, _)| *place).collect();
+        let old = self.plan.streams.len();
+        let (joined, written): (Vec<_>, Vec<_>) =
+            joined.into_iter().map(|(place, part)| ((place, part.read), (place, part.text))).unzip();
+        let left = spliced(&mut self.plan.streams, &gone, joined);
+        let left_texts = spliced(&mut self.texts.streams, &gone, written);
+        if gone.is_empty() && places.first().is_none_or(|first| *first >= old) {
+            places.iter().for_each(|place| {
+                enter(&mut self.at, *place as u32, &self.plan.streams[*place]);
+            });
+        } else {
+            self.renumber(old, &gone, &places);
+        }
+        let texts = &mut self.texts;
+        let ports = ports.into_iter().map(|(number, part)| {
+            let read = std::mem::replace(&mut self.plan.ports[number], part.read);
+            (number, Part { text: std::mem::replace(&mut texts.ports[number], part.text), read })
+        });
+        let ports = ports.collect();
+        let taps = taps.map(|part| Part {
+            text: std::mem::replace(&mut texts.taps, part.text),
+            read: std::mem::replace(&mut self.plan.taps, part.read),
+        });
+        let left = left.into_iter().zip(left_texts);
+        let joined = left.map(|((place, read), (_, text))| (place, Part { text, read })).collect();
+        let hash = std::mem::replace(&mut self.plan.hash, hash);
+        Difference { ports, gone: places, joined, taps, hash }
+    }
+
+    /// Gives streams their new places in `at`.
+    fn renumber(&mut self, old: usize, gone: &[usize], joined: &[usize]) {
+        let mut now = vec![None; old];
+        let (mut gone, mut joined_places) = (gone.iter().peekable(), joined.iter().peekable());
+        let mut next = 0;
+        for (place, now) in now.iter_mut().enumerate() {
+            if gone.next_if(|own| **own == place).is_some() {
+                continue;
+            }
+            while joined_places.next_if(|own| **own == next).is_some() {
+                next += 1;
+            }
+            *now = Some(next as u32);
+            next += 1;
+        }
+        for own in &mut self.at {
+            *own = own.iter().filter_map(|place| now[*place as usize]).collect();
+        }
+        for place in joined {
+            enter(&mut self.at, *place as u32, &self.plan.streams[*place]);
+        }
+        for place in joined {
+            for hop in ports_of(&self.plan.streams[*place]) {
+                self.at[hop].sort_unstable();
+            }
+        }
+    }
+
+    /// The streams that pass one of these ports, by their places, ascending.
+    pub fn streams_at(&self, ports: impl IntoIterator<Item = usize>) -> Vec<u32> {
+        let mut found: Vec<u32> =
+            ports.into_iter().filter_map(|port| self.at.get(port)).flatten().copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Adds the text of a list of parts to a hash.
+    pub fn add(hash: &mut ContentHash, parts: &[String]) {
+        hash.add("[");
+        for (place, text) in parts.iter().enumerate() {
+            if place > 0 {
+                hash.add(",");
+            }
+            hash.add(text);
+        }
+        hash.add("]");
+    }
+}
+
+fn ports_of(stream: &Stream) -> impl Iterator<Item = usize> {
+    stream.route.iter().chain(&stream.flood).map(|hop| hop.port as usize)
+}
+
+fn enter(at: &mut [Vec<u32>], place: u32, stream: &Stream) {
+    for port in ports_of(stream) {
+        if at[port].last() != Some(&place) {
+            at[port].push(place);
+        }
+    }
+}
+
+/// Removes parts of a list, and inserts others at their places; returns those that were removed, with theirs.
+fn spliced<T>(list: &mut Vec<T>, gone: &[usize], joined: Vec<(usize, T)>) -> Vec<(usize, T)> {
+    let ends = gone.first().into_iter().chain(joined.first().map(|(place, _)| place));
+    let first = ends.min().copied().unwrap_or(list.len()).min(list.len());
+    let rest = list.split_off(first);
+    let (mut gone, mut joined) = (gone.iter().peekable(), joined.into_iter().peekable());
+    let mut left = Vec::new();
+    for (place, own) in (first..).zip(rest) {
+        if gone.next_if(|gone| **gone == place).is_some() {
+            left.push((place, own));
+            continue;
+        }
+        while let Some((_, new)) = joined.next_if(|(place, _)| *place == list.len()) {
+            list.push(new);
+        }
+        list.push(own);
+    }
+    list.extend(joined.map(|(_, new)| new));
+    left
+}
+
+/// Plans of one network by their numbers, one of them in memory.
+pub(crate) struct Chain {
+    whole: Whole,
+    /// The one in memory.
+    now: u64,
+    /// How many there were.
+    count: u64,
+    /// Of each other one the next one on the way to the one in memory, and what makes it of that.
+    away: HashMap<u64, (u64, Difference)>,
+    /// Those that nobody needs any more.
+    unused: HashSet<u64>,
+}
+
+impl Chain {
+    /// The plan with this number.
+    pub fn at(&mut self, number: u64) -> &mut Whole {
+        let mut path = Vec::new();
+        let mut next = number;
+        while let Some((towards, _)) = self.away.get(&next) {
+            path.push(next);
+            next = *towards;
+        }
+        for number in path.into_iter().rev() {
+            if let Some((_, difference)) = self.away.remove(&number) {
+                let back = self.whole.apply(difference);
+                self.away.insert(self.now, (number, back));
+                self.now = number;
+            }
+        }
+        self.forget();
+        &mut self.whole
+    }
+
+    /// Makes another plan of the one in memory; returns its number.
+    pub fn add(&mut self, difference: Difference) -> u64 {
+        let back = self.whole.apply(difference);
+        let before = std::mem::replace(&mut self.now, self.count);
+        self.count += 1;
+        self.away.insert(before, (self.now, back));
+        self.now
+    }
+
+    /// The plan in memory, and what makes another one of it.
+    pub fn last(&self, before: u64) -> Option<(&Whole, &Difference)> {
+        self.away.get(&before).map(|(_, difference)| (&self.whole, difference))
+    }
+
+    /// Gives the plan in memory its content hash.
+    pub fn name(&mut self, hash: &str) {
+        self.whole.plan.hash = Some(hash.to_owned());
+    }
+
+    /// Removes the plans that nobody needs, and that are on no way to others.
+    fn forget(&mut self) {
+        loop {
+            let passed: HashSet<u64> = self.away.values().map(|(next, _)| *next).collect();
+            let before = self.away.len();
+            self.away.retain(|number, _| !self.unused.contains(number) || passed.contains(number));
+            if self.away.len() == before {
+                break;
+            }
+        }
+        self.unused.retain(|number| *number == self.now || self.away.contains_key(number));
+    }
+}
+
+/// One plan of a chain.
+pub(crate) struct Version {
+    pub chain: Arc<Mutex<Chain>>,
+    pub number: u64,
+}
+
+impl Version {
+    /// The first one of a chain.
+    pub fn of(plan: Plan) -> Self {
+        let chain =
+            Chain { whole: Whole::of(plan), now: 0, count: 1, away: HashMap::new(), unused: HashSet::new() };
+        Self { chain: Arc::new(Mutex::new(chain)), number: 0 }
+    }
+
+    /// Nobody who has it may wait for Python.
+    pub fn lock(&self) -> MutexGuard<'_, Chain> {
+        self.chain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Version {
+    fn drop(&mut self) {
+        let mut chain = self.lock();
+        chain.unused.insert(self.number);
+        chain.forget();
+    }
+}
