@@ -31,8 +31,15 @@ StrictModes no
 PidFile none
 PermitRootLogin prohibit-password
 MaxSessions 100
+KexAlgorithms curve25519-sha256
+Ciphers aes128-ctr
+MACs umac-64@openssh.com
 """
-"""The common configuration of all servers."""
+"""The common configuration of all servers.
+
+Connections do not leave this machine, and need no key exchange that withstands quantum computers. With that of
+OpenSSH, a connection takes three times as much of the processor.
+"""
 
 
 def missing(sshd: Path | None = None) -> str:
