@@ -123,8 +123,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         ]
         assert not late, f"marked after pytest-xdist looked at marks: {late}"
     gc.freeze()
-    # As in the program: what tests make has few cycles.
-    gc.set_threshold(100_000)
+    # Seldom, as in the program: what tests make has few cycles.
+    gc.set_threshold(500_000)
     gc.enable()
 
 

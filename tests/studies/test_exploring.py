@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.profile import PROFILE
 from support.study_processes import ended, kill_group, made, rows_of, runs_of, start, study, wait_for
 from tsnbench.report.figures.study.curves import drawings
 from tsnbench.scenario.errors import ScenarioErrors
@@ -23,6 +24,7 @@ from tsnbench.studies.table import tables
 
 GOALS = (Goal("a", "delay max", "a", great=False), Goal("b", "delay max", "b", great=False))
 AXIS = tuple(f"{n} us" for n in range(20))
+SEEDS = range({"quick": 1, "test": 1, "nightly": 10}[PROFILE])
 
 
 def numbers(point: Point) -> tuple[int, ...]:
@@ -73,7 +75,7 @@ def test_a_quarter_of_all_combinations_finds_the_front(
     best = [one for one in every if not any(a <= one[0] and b < one[1] for a, b in every)]
     worst = (max(a for a, _ in best) + 0.1, max(b for _, b in best) + 0.1)
     whole = hypervolume(every, worst)
-    for seed in range(2):
+    for seed in SEEDS:
         search = Search(GOALS, 100, seed=seed)
         found = searched(search, [AXIS, AXIS], lambda point: Evaluation(problem(point), 0.0))
         assert len(found) == 100
