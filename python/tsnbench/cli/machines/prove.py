@@ -121,7 +121,8 @@ def _differences(
     found = differences(plan, inventory, mapped, asked)
     if state.name not in mapped.machines.values():
         raise InputError(
-            f"--scenario: expected a node of the network on {state.name}, found none\nhint: --map NODE=MACHINE"
+            f"--scenario: expected a node of the network on {state.name}, found none\n"
+            "hint: --map NODE=MACHINE"
         )
     return [one for one in found if one.host == state.name and one.port in (interface, "")]
 

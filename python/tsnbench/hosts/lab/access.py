@@ -37,8 +37,8 @@ MACs umac-64@openssh.com
 """
 """The common configuration of all servers.
 
-Connections do not leave this machine, and need no key exchange that withstands quantum computers. With that of
-OpenSSH, a connection takes three times as much of the processor.
+Connections do not leave this machine, and need no key exchange that withstands quantum computers. With
+that of OpenSSH, a connection takes three times as much of the processor.
 """
 
 
