@@ -9,18 +9,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
-use tsn_bounds::{FlowBounds, PortBounds, same_windows};
-use tsn_plan::{ContentHash, Plan, Port, Stream};
+use tsn_bounds::{FlowBounds, PortBounds, fits, narrowest};
+use tsn_plan::{ContentHash, Plan, Port, Stream, Tap};
 use tsn_verify::{Changed, Known, Proof, Proven};
 
 /// Where a plan differs from the earlier one.
 pub(crate) struct Near {
     /// Ports with other gates.
     ports: Vec<usize>,
-    /// Ports and classes that may drop other frames than before.
-    windows: HashSet<(usize, u8)>,
+    /// By port and class, where the longest window is another one, the shorter one of both, ps.
+    windows: HashMap<(usize, u8), i64>,
     /// The streams that joined, by their places.
     joined: HashSet<u32>,
     /// Where the flows of those that left were among all flows.
@@ -199,11 +199,10 @@ pub(crate) fn beside(
 
 /// Where the plan after a difference differs from this one.
 fn near(difference: &Difference, plan: &Plan) -> Near {
-    let windows = |(port, part): &(usize, Part<Port>)| -> Vec<(usize, u8)> {
+    let windows = |(port, part): &(usize, Part<Port>)| -> Vec<((usize, u8), i64)> {
         let was = &plan.ports[*port];
-        let classes = 0..was.classes.len() as u8;
-        let other = |class: &u8| !same_windows(was, &part.read, *class);
-        classes.filter(other).map(|class| (*port, class)).collect()
+        let narrow = |class: u8| Some(((*port, class), narrowest(was, &part.read, class)?));
+        (0..was.classes.len() as u8).filter_map(narrow).collect()
     };
     let mut first = 0;
     let mut gone = Vec::new();
@@ -277,26 +276,29 @@ fn is_exact(stream: &Stream) -> bool {
     stream.scheduled.as_ref().is_some_and(|own| own.margin_ps == 0) && stream.requirements.survives.is_empty()
 }
 
-/// A plan with these streams alone; ports that they do not pass have no gates.
-fn with_streams(plan: &Plan, streams: Vec<Stream>) -> Plan {
-    let passed: HashSet<u32> = streams.iter().flat_map(|own| &own.route).map(|hop| hop.port).collect();
-    let gates = |number: u32, port: &Port| port.gates.clone().filter(|_| passed.contains(&number));
-    let port = |(number, port): (u32, &Port)| Port {
-        name: port.name.clone(),
-        mac: port.mac.clone(),
-        classes: port.classes.clone(),
-        gates: gates(number, port),
-        preemption: port.preemption.clone(),
-        qdisc: port.qdisc.clone(),
-        ..*port
-    };
+/// A plan with these streams alone, and the links that they pass.
+fn with_streams(plan: &Plan, mut streams: Vec<Stream>) -> Plan {
+    let passed = streams.iter().flat_map(|own| own.route.iter().chain(&own.flood)).map(|hop| hop.port);
+    let both: BTreeSet<u32> = passed.flat_map(|port| [port, plan.ports[port as usize].peer]).collect();
+    let numbers: HashMap<u32, u32> = both.iter().copied().zip(0..).collect();
+    for hop in streams.iter_mut().flat_map(|own| own.route.iter_mut().chain(&mut own.flood)) {
+        hop.port = numbers[&hop.port];
+    }
+    let ports = both.iter().map(|number| {
+        let port = &plan.ports[*number as usize];
+        Port { peer: numbers[&port.peer], ..port.clone() }
+    });
+    let taps = plan.taps.iter().filter_map(|tap| {
+        let port = *numbers.get(&tap.port)?;
+        Some(Tap { port, ..tap.clone() })
+    });
     Plan {
         duration_ns: plan.duration_ns,
         drain_ns: plan.drain_ns,
         nodes: plan.nodes.clone(),
-        ports: (0..).zip(&plan.ports).map(port).collect(),
+        ports: ports.collect(),
         streams,
-        taps: plan.taps.clone(),
+        taps: taps.collect(),
         ..Plan::default()
     }
 }
@@ -346,9 +348,12 @@ pub(crate) fn bounds(whole: &Whole, proof: &Proof, changed: &Near, memory: &Boun
     })
 }
 
-/// Whether gates that differ may drop other frames of a stream.
+/// Whether gates that differ may drop other frames of a stream: not if all of them fit the windows of both.
 fn drops_others(plan: &Plan, changed: &Near, stream: &Stream) -> bool {
-    let class = |port: u32| plan.ports[port as usize].pcp_to_class[usize::from(stream.pcp & 7)];
-    let other = |port: u32| changed.windows.contains(&(port as usize, class(port)));
-    stream.redundancy.is_some() || stream.route.iter().any(|hop| other(hop.port))
+    let narrow = |port: u32| {
+        let own = &plan.ports[port as usize];
+        let window = changed.windows.get(&(port as usize, own.pcp_to_class[usize::from(stream.pcp & 7)]));
+        window.is_some_and(|window| !fits(&stream.size, own, *window))
+    };
+    stream.redundancy.is_some() || stream.route.iter().any(|hop| narrow(hop.port))
 }

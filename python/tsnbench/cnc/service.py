@@ -103,6 +103,9 @@ class Service:
         self._listeners: list[Callable[[Decision], None]] = []
         self._closing = False
         self._finish()
+        if base.separable:
+            # What changes are compared with is made now, not before the first answer.
+            self.network.read.beside(self.network.plan.document, self.network.plan.document)
         self._writer = threading.Thread(target=self._work, name="cnc-writer", daemon=True)
         self._writer.start()
 
