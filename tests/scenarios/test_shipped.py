@@ -26,8 +26,7 @@ INTENDED = {
     # A stream that saturates its class, as cross traffic in experiments of papers.
     "starvation": ["bench/line", "papers/cots/ex-c1", "papers/cots/ex-c2", "papers/cots/l3"]
     + [f"papers/engine/ex-{name}" for name in ("cm1", "cm2", "mq2", "tm")]
-    + [f"papers/engine/twins/ex-{name}" for name in ("mq2", "tm-offload", "tm-plain")]
-    + [f"papers/engine/twins/ex-{name}-across" for name in ("mq2", "tm-offload", "tm-plain")],
+    + ["papers/engine/twins/ex-mq2", "papers/engine/twins/ex-mq2-across"],
     "full-queue": ["papers/farzaneh/experiment-2", "papers/farzaneh/experiment-3", "tutorial/2-gates"],
     # More cross traffic than a link, a window or a shaper passes.
     "port-overload": ["bench/star", "papers/farzaneh/experiment-1"]
