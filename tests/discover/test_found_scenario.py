@@ -6,8 +6,10 @@ import json
 from dataclasses import replace
 
 import pytest
+import typer
 
 from support.planned import plan_of
+from tsnbench.cli.machines import discover as command
 from tsnbench.discover import asking, scenario, wires
 from tsnbench.discover.differences import differences
 from tsnbench.discover.scenario import Found
@@ -91,6 +93,14 @@ def test_without_two_end_stations_there_is_no_scenario():
     alone = replace(found(), wires=[])
     with pytest.raises(InputError, match="no two end stations"):
         scenario.text(alone)
+
+
+def test_hosts_that_were_not_reached_are_told_also_without_a_scenario(monkeypatch, capsys):
+    alone = replace(found(silent={"c": "timed out"}), wires=[])
+    monkeypatch.setattr(asking, "discover", lambda *words, **more: alone)
+    with pytest.raises(typer.Exit):
+        command.discover("a,b,c")
+    assert "not reached: c: timed out\nfound no two end stations" in capsys.readouterr().err
 
 
 def neighbour(port, *, name="a", chassis="02:00:00:01:00:01", kind="mac", descr="eth1", interface="eth1"):

@@ -19,6 +19,7 @@ from support.commands import command
 from support.planned import plan_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm import VirtualMachine, unavailable
+from tsnbench.errors import InputError
 from tsnbench.hosts import lab
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.clocks.stamps import ASYMMETRIC
@@ -29,6 +30,7 @@ from tsnbench.runs import Run
 
 from .conftest import SSHD, InLab, attempts, reached
 
+RATE = "ethtool -s eth1 speed {} duplex full autoneg off"
 LASTS_S = 1800
 """After this time the guest ends by itself, also when its tests were killed."""
 WITHIN = "3ns"
@@ -199,6 +201,29 @@ def test_a_clock_that_is_off_rejects_the_attempt_and_the_next_one_is_valid(
     assert "ns from" in first["reason"]
     assert last["valid"]
     assert Run.open(into).frames().height == 6000
+
+
+@pytest.mark.nightly
+def test_a_link_whose_rate_falls_rejects_the_attempt(there: Guest, tmp_path: Path) -> None:
+    """Cards negotiate anew in the middle of a run, and then have a tenth of the rate."""
+    plan = plan_of(EXACT.replace("duration: 100 ms", "duration: 3 s"))
+    fallen: list[int] = []
+
+    def fall(passed: int, hops: int) -> None:
+        if passed > 0 and not fallen:
+            fallen.append(passed)
+            there.says("b", RATE.format(100))
+
+    into = tmp_path / "run"
+    there.hosts.prepare(plan, into)
+    try:
+        with pytest.raises(InputError, match="eth1 has 100 Mbit/s, and b -> s in the Plan has 1 Gbit/s"):
+            there.hosts.run(plan, into, progress=fall)
+    finally:
+        there.says("b", RATE.format(1000))
+    first = attempts(into)[0]
+    assert not first["valid"]
+    assert first["host"] in ("b", "s")
 
 
 def test_what_runs_change_is_undone(there: Guest) -> None:

@@ -29,14 +29,12 @@ def discover(
     """
     with user_errors():
         found = asking.discover(_inventory(hosts), probes=not no_probes)
+        for name, why in found.silent.items():
+            print_message(f"not reached: {name}: {why}")
         if not found.states:
-            for name, why in found.silent.items():
-                print_message(f"{name}: {why}")
             raise typer.Exit(Exit.BACKEND_FAILED)
         print_line(scenario.text(found).rstrip("\n"))
     print_message(f"{len(found.states)} hosts, {len(found.wires)} wires; next: tsnbench check")
-    for name, why in found.silent.items():
-        print_message(f"not reached: {name}: {why}")
     raise typer.Exit(Exit.REQUIREMENT_FAILED if found.silent else Exit.MET)
 
 
