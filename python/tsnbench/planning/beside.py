@@ -142,7 +142,7 @@ def beside(
             return None
         for number in touched:
             ports[number] = again[number]
-    whole = _beside(draft, scenario, ports, [*_without(draft.flows, places), *part.flows])
+    whole = _beside(draft, scenario, ports, _replaced(draft.flows, places, part.flows))
     ends = {hop.port for flow in gone for hop in flow.route}
     staying = [draft.flows[place] for place in before.read.streams_at(ends, {*places})] if gone else []
     place_taps_beside(whole, draft.taps, gone, staying, part.flows)
@@ -151,7 +151,7 @@ def beside(
     document: PlanDocument = {
         **earlier.document,
         "ports": _ports(earlier.document, ports, touched),
-        "streams": [*_without(earlier.document["streams"], places), *added],
+        "streams": _replaced(earlier.document["streams"], places, added),
         "taps": _taps(earlier.document, draft, whole),
     }
     if any(broken_limits(Facts({**document, "streams": added}))):
@@ -233,11 +233,12 @@ def _again(flow: Flow) -> Flow:
     return _copied(flow, pattern=flow.pattern.copy())
 
 
-def _without(parts: Sequence[Any], places: Sequence[int]) -> list[Any]:
-    """The parts that are not at these places, which ascend."""
+def _replaced(parts: Sequence[Any], places: Sequence[int], joined: Sequence[Any]) -> list[Any]:
+    """The parts that are not at these places, which ascend, then those that joined."""
     found = list(parts)
     for place in reversed(places):
         del found[place]
+    found += joined
     return found
 
 

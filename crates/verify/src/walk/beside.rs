@@ -1,9 +1,9 @@
 //! The proof of a Plan beside that of an earlier one: only what differs is proved again.
 //!
-//! The passages of a stream follow from its own part of the Plan, from nodes, and from the ports and stamps on its path.
-//! Whether the frames of a port hold follows from the passages there, from its gates, and from other traffic. So a port
-//! is proved again if its gates differ, if a stream there joined, left or differs, or if a passage there is another one.
-//! All else has the result of the earlier proof, which found no violation.
+//! The passages of a stream follow from its own part of the Plan, from nodes, from the ports and stamps on its path, and
+//! from gates for which its frames wait. Whether the frames of a port hold follows from the passages there, from its
+//! gates, and from other traffic. So a port is proved again if its gates differ, if a stream there joined, left or
+//! differs, or if a passage there is another one. All else has the result of the earlier proof, which found no violation.
 
 use crate::delays::Stamps;
 use crate::gates::{self, Table};
@@ -86,10 +86,10 @@ impl Proof {
         if !plain || !self.report.violations.is_empty() {
             return None;
         }
-        let mut follow = vec![false; plan.ports.len()];
-        changed.gates.iter().for_each(|port| follow[*port] = true);
-        let mut ports = follow.clone();
-        changed.taps.iter().for_each(|taps| add_other_stamps(taps, plan, &mut follow));
+        let mut ports = vec![false; plan.ports.len()];
+        changed.gates.iter().for_each(|port| ports[*port] = true);
+        let mut stamped = vec![false; plan.ports.len()];
+        changed.taps.iter().for_each(|taps| add_other_stamps(taps, plan, &mut stamped));
         let joined = changed.joined.iter().map(|place| &plan.streams[*place]);
         let mut report = Report { streams: self.report.streams, ..Report::default() };
         for stream in changed.left.iter().map(|(_, stream)| *stream).chain(joined.clone()) {
@@ -109,7 +109,13 @@ impl Proof {
         for place in changed.joined {
             walks.insert(*place, Arc::default());
         }
-        let mut again: BTreeSet<u32> = marked(&follow).flat_map(|port| &changed.at[port]).copied().collect();
+        let mut again: BTreeSet<u32> = marked(&stamped).flat_map(|port| &changed.at[port]).copied().collect();
+        for port in changed.gates {
+            // Gates tell nothing of frames that do not wait: when these pass is known without them.
+            let waits = |one: &Passage| one.port as usize == *port && one.waits();
+            let own = |number: &&u32| walks[**number as usize].passages.iter().any(waits);
+            again.extend(changed.at[*port].iter().filter(own));
+        }
         again.extend(changed.joined.iter().map(|place| *place as u32));
         let stamps = Stamps::of(&plan.taps);
         let mut before = HashMap::new();
