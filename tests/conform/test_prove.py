@@ -159,6 +159,9 @@ def test_layers_beside_the_list_are_told(port: RunningPort, wanted: Wanted, laye
         QUEUES,
         clocks(200_000),
         "clocks not a line\n",
+        clocks(0).replace('"tai_minus_utc_s":0', '"tai_minus_utc_s":"many"'),
+        clocks(0).replace('"offset_ns":0', '"offset_ns":Infinity'),
+        "clocks " + "[" * 100_000 + "\n",
         # Nothing at the port runs on the host's clock.
         STAMPS + PTP4L,
     ],

@@ -96,8 +96,8 @@ def _clocks(text: str) -> Clocks | None:
     """A line of the live program's ``sync``; None where it said nothing."""
     try:
         said: Json = json.loads(text)
-        cards = [one["offset_ns"] for one in said["phc"].values() if "offset_ns" in one]
-        ahead_ns = said["tai_minus_utc_s"] * 10**9
-        return Clocks(said["tai_ns"], ahead_ns, cards[0] if cards else None)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        cards = [int(one["offset_ns"]) for one in said["phc"].values() if "offset_ns" in one]
+        ahead_ns = int(said["tai_minus_utc_s"]) * 10**9
+        return Clocks(int(said["tai_ns"]), ahead_ns, cards[0] if cards else None)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
