@@ -65,6 +65,13 @@ def test_words_and_exit_codes(words: tuple[str, ...], code: int, said: str, fold
     assert said in done.stdout + done.stderr
 
 
+def test_what_one_port_offers_is_not_listed_as_missing(folder: Path) -> None:
+    """VLANs of the scenario leave by one of two ports; no port has a filter of VLANs where frames arrive."""
+    done = tsnbench(*WITH_LIST, "--suite", "vlan", "--into", "vlans", "--no-report", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.partition("device: ")[2].split("\n")[0].strip() == "vlan.ingress"
+
+
 def test_a_folder_of_others_is_left_alone(folder: Path) -> None:
     (folder / "mine").mkdir()
     (folder / "mine/notes.txt").write_text("mine")

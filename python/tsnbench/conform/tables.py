@@ -43,7 +43,8 @@ def results_table(outcome: Outcome) -> Sheet:
             said.setdefault((one.port, one.sentence), []).append(one.test)
     for (port, sentence), tests in said.items():
         sheet.captions.append(f"{', '.join(tests)}, {port}: {sentence}")
-    if missing := dict.fromkeys(one.test for one in outcome.results if one.verdict == "not-offered"):
+    tested = {one.test for one in offered}
+    if missing := dict.fromkeys(one.test for one in outcome.results if one.test not in tested):
         sheet.captions.append(f"not offered by the scenario's device: {', '.join(missing)}")
     return sheet
 

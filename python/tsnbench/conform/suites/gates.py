@@ -442,7 +442,7 @@ def edge(shown: Shown) -> Result:
         shown.error.larger if verdict == "not-decidable" else None,
         found=Number(shift, "ns", shift - error, shift + error),
         limit=Number(0, "ns", -tolerance, tolerance),
-        shown=f"{'+' if shift >= 0 else ''}{exact(round(shift))}",
+        shown=f"{'+' if round(shift) > 0 else ''}{exact(round(shift))}",
         wanted=f"0 +-{exact(round(tolerance))}",
         estimates=shown.estimates,
         tolerance={"openings": agree},
