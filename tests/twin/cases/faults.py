@@ -52,7 +52,8 @@ def _mean(plan: Plan, share: float, from_us: float = 0.0) -> float:
 def _lost(
     what: str, share: float, seen: Callable[[Run], float], many: int = SENT, from_us: float = 0.0
 ) -> Quantity:
-    chance = 3 * math.sqrt(many * share * (1 - share))
+    # The kernel's chance is another one with each image: of three deviations, one in 370 counts is beyond.
+    chance = 5 * math.sqrt(many * share * (1 - share))
     return Quantity(
         what,
         "frames",
@@ -61,7 +62,7 @@ def _lost(
         simulator=chance,
         below=chance,
         above=chance,
-        why="chance: three standard deviations of a binomial count",
+        why="chance: five standard deviations of a binomial count",
     )
 
 
