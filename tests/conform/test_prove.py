@@ -137,6 +137,8 @@ WAITS = changed(pending=True, base_ns=NOW)
         (WAITS, told(clocks(0)), "in force", "in 5 s. TAI and UTC mixed? The clock of the list shows UTC"),
         (WAITS, told(clocks(0, 37)), "in force", "it waits for its base time, in 5 s"),
         (WAITS, told(clocks(3 * S, 37)), "in force", "it waits for its base time, in 2 s"),
+        # The kernel shows a list of a card as in force, also before its base time.
+        (changed(base_ns=NOW), told(clocks(0, 37)), "in force", "it waits for its base time, in 5 s"),
         (etf(0, offload=False), told("", offload=True), "queues", "class 0: etf in software"),
         (changed(last_queue=8), told(QUEUES), "queues", "classes use 9 queues, and the interface has 8"),
         (PORT, told(MERGE), "pre-emption", "the peer has not verified it (FAILED)"),

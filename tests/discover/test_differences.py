@@ -160,6 +160,14 @@ def test_the_same_gates_written_otherwise_are_no_difference(lab):
     assert lab(shaped(*GATED, base_ns=10_000 + 123 * 10**6)) == []
 
 
+def test_gates_that_are_as_far_apart_as_tai_and_utc_are_told(lab, monkeypatch):
+    # The cycle of 1 ms divides 37 s, and no difference would be seen.
+    monkeypatch.setattr(room, "TAI_AHEAD_NS", 37 * 10**9 + 300_000)
+    for apart, is_told in ((300_000, True), (-300_000, True), (299_999, False)):
+        (found,) = lab(shaped(*GATED, base_ns=10_000 + 10**9 + apart))
+        assert ("TAI and UTC mixed?" in str(found)) == is_told
+
+
 def test_renumbered_queues_are_no_difference(lab):
     """The kernel's class 0 is the highest (Linux up to 6.2)."""
     was = said(*GATED[:1]).ports["eth2"].shaping
