@@ -112,6 +112,8 @@ HOSTILE: list[tuple[bytes, int]] = [
     (b'{"add": 1}', 400),
     (b'{"add": {}, "add": {}}', 400),
     (b'{"add": {"x": NaN}}', 400),
+    (b'{"add": {"x": {"from": 1e400}}}', 400),
+    (b'{"add": {"x": {"from": -1.5e999999}}}', 400),
     (b'{"other": 1}', 400),
     (b'{"remove": [1]}', 400),
     (b'{"remove": "x"}', 400),
@@ -126,6 +128,8 @@ HOSTILE: list[tuple[bytes, int]] = [
     (json.dumps({"add": {"<script>": dict(BOUNDED)}}).encode(), 400),
     (json.dumps({"add": {"evil": {**BOUNDED, "from": "$(reboot)"}}}).encode(), 400),
     (json.dumps({"add": {f"s{n}": dict(BOUNDED) for n in range(1_000)}}).encode(), 400),
+    (json.dumps({"add": {"w": {**BOUNDED, "via": [[]]}}}).encode(), 400),
+    (json.dumps({"add": {"w": {**BOUNDED, "frer": {"paths": [[[]]]}}}}).encode(), 400),
 ]
 
 
@@ -136,6 +140,8 @@ def test_hostile_bodies_change_nothing(served: Served, content: bytes, status: i
     assert found == status, told
     assert len(json.dumps(told)) < 20_000 or "decision" in told
     assert served.ask("GET", "/api/network")[1] == before
+    # What was refused is in the log, and can be read there.
+    assert served.ask("GET", "/api/decisions")[0] == 200
 
 
 def test_pages_of_others_and_other_names_are_not_answered(served: Served) -> None:
@@ -144,7 +150,9 @@ def test_pages_of_others_and_other_names_are_not_answered(served: Served) -> Non
     assert served.ask("GET", "/api/network", host="evil.example")[0] == 421
     # A form or a script of another page can send this type without asking first.
     assert served.ask("POST", "/api/changes", body=change, content_type="text/plain")[0] == 415
-    assert served.ask("GET", "/api/nothing")[0] == 404
+    assert served.ask("GET", "/api/nothing")[1]["status"] == 404
+    status, told, headers = served.ask("POST", "/api/streams", body=change)
+    assert (status, told["status"], {*headers["allow"].split(", ")}) == (405, 405, {"GET", "HEAD"})
     assert served.ask("GET", "/api/files/../../../etc/passwd")[0] == 404
 
 

@@ -7,7 +7,8 @@ nothing that reads a file, depends on another stream, or replaces a setting of t
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from math import isfinite
+from typing import Any, NoReturn, cast
 
 from tsnbench import foreign
 from tsnbench.planning.errors import PlanningProblem
@@ -41,7 +42,7 @@ def read_object(content: bytes) -> foreign.Json:
     """
     try:
         text = content.decode("utf-8")
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_number)
         if "\\u" in text:
             # Half a character can be written so, and in no file and no answer.
             json.dumps(found, ensure_ascii=False).encode()
@@ -66,8 +67,14 @@ def _once(pairs: list[tuple[str, Any]]) -> foreign.Json:
     return found
 
 
-def _no_number(text: str) -> None:
-    raise NoJsonError(f"expected a number of JSON, found {text}")
+def _number(text: str) -> float:
+    """A number with a fraction or an exponent; a greater one than any float has would be no JSON again."""
+    found = float(text)
+    return found if isfinite(found) else _no_number(text)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise NoJsonError(f"expected a number of JSON, found {shown(text)}")
 
 
 def kind_of(value: object) -> str:

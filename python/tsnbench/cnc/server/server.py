@@ -12,6 +12,7 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
@@ -153,7 +154,7 @@ def application(
     events = Events(service)
     pages = [Route(path, _file(file)) for path, file in PAGES.items()]
     own = [*pages, *routes.routes(service, events), *(restconf.routes(streams, events) if streams else ())]
-    inner = Starlette(routes=own)
+    inner = Starlette(routes=own, exception_handlers={HTTPException: _unknown, Exception: _defect})
 
     async def guarded(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -185,6 +186,19 @@ def application(
             await inner({**scope, "cnc.client": client}, receive, sending)
 
     return guarded
+
+
+async def _unknown(_: Request, error: Exception) -> Response:
+    """The answer where no route is, or not for this method."""
+    assert isinstance(error, HTTPException)
+    found = problem(error.status_code, "There is no such resource, or it has no such method")
+    found.headers.update(error.headers or {})
+    return found
+
+
+async def _defect(_: Request, error: Exception) -> Response:
+    """The answer to a request that a defect ended; the server logs the rest."""
+    return problem(500, f"A defect of the service: {type(error).__name__}")
 
 
 def _file(path: Path) -> Callable[[Request], Response]:

@@ -109,7 +109,7 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
     via = _via(reading, net, written, talker, listeners)
 
     def read_path(hops: Sequence[Named]) -> model.StreamPath | None:
-        last = numbered(hops[-1])[0]
+        last = numbered(hops[-1])[0] if hops else ""
         return _hops(reading, net, hops, talker, last if last in listeners else listeners[0])
 
     frer, failover = redundancy(reading, net, written, listeners, read_path) if net.whole else (None, None)
@@ -247,6 +247,8 @@ def _hops(
         if node is None:
             return None
         hops.append((node, number, name))
+    if not hops:
+        return None  # no item could be read, and that is told
     if hops[0][0] != talker:
         hops.insert(0, (talker, None, Named.at(talker, hops[0][2].place, hops[0][2].path)))
     if hops[-1][0] != listener:
