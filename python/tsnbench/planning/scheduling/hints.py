@@ -121,7 +121,7 @@ class Hints:
             yield self._deadline(groups[0], -(-reason["smallest_ps"] // 1_000))
         if kind == "jitter":
             limit = -(-(reason["spread_ps"] + reason["margins_ps"]) // 1_000)
-            yield self._set(f"streams.{groups[0]}.requires.jitter", limit, groups[0], "jitter_ns")
+            yield self._set(groups[0], ["jitter"], limit, "jitter_ns")
         if kind in ("pair", "together", "period", "link", "gates"):
             yield from self._periods(reason, groups)
         if kind in ("conflict", "impossible", "without"):
@@ -134,17 +134,23 @@ class Hints:
     def _numbers(self, group: str) -> list[int]:
         return [number for number, flow in enumerate(self.flows) if flow.group == group]
 
-    def _set(self, path: str, ns: int, group: str, key: Literal["deadline_ns", "jitter_ns"]) -> Change:
+    def _set(
+        self, group: str, names: Sequence[str], ns: int, key: Literal["deadline_ns", "jitter_ns"]
+    ) -> Change:
         numbers = self._numbers(group)
 
         def make(problem: Problem) -> None:
             for number in numbers:
                 problem["streams"][number][key] = ns
 
-        return Change(f"{path}: {DURATION.text(ns)}", make)
+        words = [f"streams.{group}.requires.{name}: {DURATION.text(ns)}" for name in names]
+        return Change(" and ".join(words), make)
 
     def _deadline(self, group: str, ns: int) -> Change:
-        return self._set(f"streams.{group}.requires.delay", ns, group, "deadline_ns")
+        own = self.flows[self._numbers(group)[0]].stream.requires
+        limits = {"delay": own.delay, "delay from release": own.release_delay}
+        keys = [key for key, limit in limits.items() if limit is not None and limit < ns]
+        return self._set(group, keys or ["delay"], ns, "deadline_ns")
 
     def _deadlines(self, groups: Sequence[str]) -> Iterator[Change]:
         """A later deadline of one of them: the least that helps, if the whole period helps."""
