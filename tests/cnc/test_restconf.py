@@ -22,7 +22,7 @@ from yangson.enumerations import ContentType, ValidationScope
 from cnc.cell import BOUNDED, CAM, CAM2, CTL, SCENARIO, SCHEDULED, Served, base_of, serving, stream_of
 from tsnbench.cnc.changes import SettingError
 from tsnbench.cnc.restconf.mapping import name_of
-from tsnbench.cnc.restconf.model import CNC, HERE, TOP, Model
+from tsnbench.cnc.restconf.model import CNC, HERE, REASON, TOP, Model
 from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
@@ -70,6 +70,14 @@ def operation(served: Served, name: str, asked: dict[str, Any]) -> tuple[int, An
     return status, told[f"{CNC}:output"]["result"] if status == 200 else told
 
 
+def judged(served: Served) -> None:
+    """yangson allows all of the data, configuration and state."""
+    whole = served.ask("GET", DATA)[1]
+    library = {"ietf-yang-library:modules-state": {"module-set-id": "", "module": Model(MODULES).modules}}
+    model = yangson.DataModel(json.dumps(library), (str(MODULES), str(HERE)))
+    model.from_raw(whole).validate(ValidationScope.all, ContentType.all)
+
+
 def of_cuc(name: str = "plant") -> dict[str, Any]:
     return {"domain": [{"domain-id": "cell", "cuc": [{"cuc-id": name}]}]}
 
@@ -109,10 +117,7 @@ def test_a_stream_is_planned_then_configured_and_its_data_are_those_of_the_modul
     # The offset is for the talker alone.
     (end,) = found["listener"][0]["interface-configuration"]["interface-list"]
     assert end == {"mac-address": CTL, "interface-name": "eth1", "config-list": []}
-    whole = served.ask("GET", DATA)[1]
-    library = {"ietf-yang-library:modules-state": {"module-set-id": "", "module": Model(MODULES).modules}}
-    model = yangson.DataModel(json.dumps(library), (str(MODULES), str(HERE)))
-    model.from_raw(whole).validate(ValidationScope.all, ContentType.all)
+    judged(served)
     assert put(served, stream_of())[0] == 204
     assert read(served)["stream-status"] == "configured"
     assert served.ask("DELETE", f"{CUC}/stream={ID}")[0] == 204
@@ -361,6 +366,33 @@ def test_a_refused_stream_has_a_failure_code_and_the_others_stay(streams: Stream
     one = streams.all()[tight["stream-id"]]
     assert "338" in str(one.reasons) or "329.6 us" in str(one.reasons)
     assert streams.status(tight["stream-id"], one) == "planned"
+
+
+def test_a_refusal_is_explained_beside_the_status_with_what_was_tried(served: Served) -> None:
+    tight, late = stream_of(5), bounded(6)
+    tight["talker"]["user-to-network-requirements"]["max-latency"] = 200_000
+    late["talker"]["traffic-specification"]["max-frame-size"] = 1400
+    late["talker"]["user-to-network-requirements"]["max-latency"] = 500_000
+    hints = {
+        tight["stream-id"]: "requires.delay from release: 329600 ns",
+        late["stream-id"]: "requires.delay from release: 1 ms would be admitted (tried)",
+    }
+    for one in (tight, late):
+        assert put(served, one)[0] == 201
+    operation(served, "compute_all_streams", of_cuc())
+    for key, hint in hints.items():
+        found = read(served, key)
+        assert found["status-info"]["failure-code"] == 21
+        assert hint in found[REASON][0]["hint"]
+        assert found[REASON][0].keys() <= {"path", "expected", "found", "hint", "code"}
+        where = f"{CUC}/stream={key}?fields=tsnbench-cnc:reason/hint"
+        assert served.ask("GET", where)[1][f"{CNC}:stream"] == [
+            {REASON: [{"hint": one["hint"]} if "hint" in one else {} for one in found[REASON]]}
+        ]
+        assert REASON not in served.ask("GET", f"{CUC}/stream={key}?content=config")[1][f"{CNC}:stream"][0]
+    judged(served)
+    for key in hints:
+        served.ask("DELETE", f"{CUC}/stream={key}")
 
 
 def test_of_two_streams_that_do_not_fit_together_the_rank_decides(streams: Streams) -> None:

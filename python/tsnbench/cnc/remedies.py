@@ -50,11 +50,12 @@ def with_remedy(
 
 def _others(written: Json) -> Iterator[tuple[Json, str]]:
     """Streams that ask for less, each with its difference in words; the least difference first."""
-    requires = written.get("requires")
-    if isinstance(requires, dict) and (delay := _duration(requires.get("delay"))):
-        for factor in LOOSER:
-            looser = exact(factor * delay)
-            yield {**written, "requires": {**requires, "delay": looser}}, f"requires.delay: {looser}"
+    requires: Json = found if isinstance(found := written.get("requires"), dict) else {}
+    for key in ("delay", "delay from release"):
+        if delay := _duration(requires.get(key)):
+            for factor in LOOSER:
+                looser = exact(factor * delay)
+                yield {**written, "requires": {**requires, key: looser}}, f"requires.{key}: {looser}"
     if "period" in written and not written.get("scheduled"):
         yield {**written, "scheduled": True}, "scheduled: true"
     if period := _duration(written.get("period")):

@@ -26,6 +26,7 @@ INET = "ietf-inet-types"
 OWN = "tsnbench-cnc"
 """Our module: what the service tells beside the standard's status."""
 IN_FORCE = f"{OWN}:in-force-ns"
+REASON = f"{OWN}:reason"
 TOP = f"{CNC}:cnc-config"
 STREAM = f"/{TOP}/domain/cuc/stream"
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from tsnbench.cnc.restconf.model import CNC, IN_FORCE
+from tsnbench.cnc.restconf.model import CNC, IN_FORCE, REASON
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
@@ -23,6 +23,7 @@ STATE = {
     "status-info",
     "failed-interfaces",
     IN_FORCE,
+    REASON,
 }
 """Nodes of a stream that are state (``config false``)."""
 KEYS = {"domain": "domain-id", "cuc": "cuc-id", "stream": "stream-id"}

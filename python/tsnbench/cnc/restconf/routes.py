@@ -279,7 +279,9 @@ class Restconf:
     def _status(self, key: str, own: Wanted) -> Json:
         status = self.streams.status(key, own)
         service, stations = self.service, self.streams.stations
-        return status_of(service.network, own.stream, status, own.failure, stations, service.in_force_ns)
+        return status_of(
+            service.network, own.stream, status, own.failure, stations, service.in_force_ns, own.reasons
+        )
 
     def _notification(self, decision: Decision) -> Json:
         """A decision as a notification (RFC 8040, 6.4): 46.2.9."""

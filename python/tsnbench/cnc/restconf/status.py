@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Network
 from tsnbench.cnc.restconf.mapping import interfaces, name_of
-from tsnbench.cnc.restconf.model import IN_FORCE
+from tsnbench.cnc.restconf.model import IN_FORCE, REASON
 from tsnbench.cnc.restconf.stations import Stations, canonical
 
 if TYPE_CHECKING:
@@ -60,12 +60,13 @@ def status_of(
     failure: int,
     stations: Stations,
     in_force_ns: int | None = None,
+    reasons: Sequence[Part] = (),
 ) -> Json:
     """The stream with its status: data of the module with configuration and state.
 
     ``status``: planned, configured or modified (46.2.3.8). ``failure``: the code of the last refusal.
     ``in_force_ns``: the instant (TAI) from which on all devices have the network's lists; None without
-    devices.
+    devices. ``reasons``: why the last computation failed, and what would work.
     """
     facts = stream_facts(network, [name_of(stream["stream-id"])])
     talker, listeners = dict(stream["talker"]), [dict(one) for one in stream["listener"]]
@@ -87,6 +88,7 @@ def status_of(
         "status-info": {"talker-status": ready, "listener-status": ready, "failure-code": failure},
         # A number of 64 bits is a string in JSON (RFC 7951, 6.1).
         **({IN_FORCE: str(in_force_ns)} if facts and in_force_ns is not None else {}),
+        **({REASON: [{key: one[key] for key in one if one[key]} for one in reasons]} if reasons else {}),
     }
 
 
