@@ -1,8 +1,12 @@
-"""Hardware that a scenario names: planned lists are those that its driver accepts; others are refused."""
+"""Hardware that a scenario names: planned lists are those that its driver accepts; others are refused.
+
+``TSNBENCH_UPDATE=1`` writes docs/reference/devices.md anew.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.examples import examples
-from support.planned import document_of, plan_of, problems_of
+from support.golden import matches
+from support.planned import document_of, plan_of, port_of, problems_of
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.catalogue import devices
+from tsnbench.scenario.model import Device
+from tsnbench.scenario.units import DURATION
 
 NETWORK = """\
 name: device
@@ -131,3 +138,144 @@ def test_a_device_with_four_queues_has_four_classes() -> None:
     assert {port["name"]: len(port["classes"]) for port in ports if port["name"].startswith("sw")} == {
         "sw -> a": 4, "sw -> b": 4, "sw -> c": 4,
     }  # fmt: skip
+
+
+RING = """\
+name: device
+duration: 4 ms
+network:
+  stations: [a, b]
+  bridges: {{sw: {{device: mine.yaml}}, over: {{}}, end: {{}}}}
+  links: {{rate: 1 Gbit/s, between: [a -- sw, sw -- end, sw -- over, over -- end, end -- b]}}
+streams:
+  x: {{from: a, to: b, pcp: 6, payload: 100 B, period: 250 us{own}}}
+{more}
+"""
+GATES = "shapers: {sw -> end: {gates: {entries: [{open: [6], for: 100 us}, {open: all, for: 25 us}]}}}"
+USED = {
+    "gates": ("", GATES),
+    "cbs": ("", "shapers: {sw -> end: {cbs: {6: 10 Mbit/s}}}"),
+    "ats": ("", "shapers: {sw -> end: {ats: {pcp: [6]}}}"),
+    "cqf": ("", "shapers: {sw -> end: {cqf: {cycle: 125 us, pcp: [6], classes: [7, 6]}}}"),
+    "preemption": ("", "shapers: {sw -> end: {preemption: {express: [6]}}}"),
+    "filters": ("", "policing: [{at: a -> sw, streams: [x], meter: {cir: 10 Mbit/s, cbs: 3000 B}}]"),
+    "frer": (", frer: {paths: [[sw, end], [sw, over, end]]}", ""),
+}
+WHERE = {"ats": "at sw", "filters": "at sw", "frer": "for x at sw"}
+
+
+@pytest.mark.parametrize("name", USED)
+def test_what_the_hardware_does_not_have_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own, more = USED[name]
+    text, file = RING.format(own=own, more=more), Path("mine.yaml")
+    others = ", ".join(f"{one}: false" for one in USED if one != name)
+    # Nothing is known of it, it has it, or it lacks all others.
+    for known in ("{}", f"{{{name}: true}}", f"{{{others}}}"):
+        file.write_text(f"source: a test\nsupports: {known}\n")
+        assert plan_of(text)
+    file.write_text(f"source: a test\nsupports: {{{name}: false}}\n")
+    (problem,) = problems_of(text)
+    assert problem.path == "network.bridges.sw.device"
+    assert problem.expected.startswith("hardware with ")
+    assert problem.found == f"mine.yaml, which has none, {WHERE.get(name, 'at sw -> end')}"
+
+
+def test_a_merging_node_remembers_no_more_numbers_than_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = RING.format(own=", frer: {paths: [[sw, end], [sw, over, end]], history: 65}", more="")
+    text = text.replace("sw: {device: mine.yaml}", "sw: {}").replace("end: {}", "end: {device: mine.yaml}")
+    Path("mine.yaml").write_text("source: a test\nlongest-history: 65\n")
+    assert plan_of(text)
+    Path("mine.yaml").write_text("source: a test\nlongest-history: 64\n")
+    (problem,) = problems_of(text)
+    assert problem.path == "network.bridges.end.device"
+    assert problem.expected == "a history of at most 64 numbers, as mine.yaml has"
+    assert problem.found == "65 of x"
+
+
+@pytest.mark.parametrize(
+    ("own", "octets"),
+    [
+        ("", 337),
+        (", forwarding: {learning: true}", None),
+        (", forwarding: store-and-forward", None),
+        (", forwarding: {mode: cut-through, after: 64 B}", 64),
+    ],
+)
+def test_a_device_cuts_through_where_the_node_does_not_say_how(own: str, octets: int | None) -> None:
+    text = text_of("fibrolan/falcon-rx-g").replace("processing: 1 us", f"processing: 1 us{own}")
+    found = {node["name"]: node.get("cut_through_octets") for node in document_of(text)["nodes"]}
+    assert found == {"a": None, "b": None, "c": None, "sw": octets}
+
+
+def test_queues_and_timestamps_are_those_of_the_hardware(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(
+        "source: a test\nqueues: {limit-frames: 64, limit-octets: 9 kB}\n"
+        "timestamps: {granularity: 8 ns, jitter: 3 ns}\n"
+    )
+    text = RING.format(own="", more="clocks: {gptp: {grandmaster: sw}, end: {granularity: 4 ns}}")
+
+    def found(text: str) -> tuple[Any, ...]:
+        made = document_of(text)
+        (queue, *_) = port_of(made, "sw -> end")["classes"]
+        clocks = {node["name"]: own for node, own in zip(made["nodes"], made["clocks"]["nodes"], strict=True)}
+        stamps = [(clocks[name]["granularity_ns"], clocks[name]["jitter_ns"]) for name in ("sw", "end")]
+        return queue["limit_frames"], queue.get("limit_octets"), stamps
+
+    assert found(text) == (64, 9000, [(8, 3), (4, 0)])
+    own = text.replace("device: mine.yaml", "device: mine.yaml, queues: {limit-frames: 7}")
+    own = own.replace("end: {granularity", "default: {jitter: 0 ns}, end: {granularity")
+    assert found(own) == (7, 9000, [(8, 0), (4, 0)])
+
+
+PAGE = Path(__file__).parents[2] / "docs/reference/devices.md"
+HEAD = """# Devices of the catalogue
+
+A node names its hardware: `bridges: {sw1: {device: nxp/sja1105}}`
+([reference](scenario.md#network)). The table has what public sources state. What they do not
+state stays unknown: it limits nothing, and the Plan warns where it needs a value. `tsnbench
+catalogue devices` prints the same, and a [description of your
+own](../guides/calibrate.md#the-description) is a file.
+
+"""
+
+
+NAMES = {
+    "granularity": "ticks of",
+    "shortest_interval": "entries of at least",
+    "most_entries": "entries up to",
+    "most_entries_together": "entries of all ports up to",
+    "shortest_cycle": "cycles of at least",
+    "longest_cycle": "cycles of at most",
+}
+
+
+def limits_of(device: Device) -> str:
+    """The numbers of a device, in the words of the page."""
+    found = [f"{device.classes} traffic classes"] if device.classes else []
+    for name, value in device.gates.model_dump(exclude_none=True).items():
+        found.append(f"{NAMES[name]} {value if 'entries' in name else DURATION.text(value)}")
+    if device.cut_through:
+        found.append(f"cut-through after {device.cut_through} B")
+    if device.timestamps.granularity:
+        found.append(f"timestamps of {DURATION.text(device.timestamps.granularity)}")
+    return ", ".join(found)
+
+
+def test_the_page_has_every_device_of_the_catalogue() -> None:
+    def words(device: Device, wanted: bool) -> str:
+        return ", ".join(name for name, has in device.supports.items() if has is wanted)
+
+    rows = ["| device | has | lacks | numbers | source |", "|---|---|---|---|---|"]
+    for name, one in devices().items():
+        cells = (f"`{name}`", words(one, True), words(one, False), limits_of(one), one.source)
+        rows.append(f"| {' | '.join(cells)} |")
+    matches(PAGE, HEAD + "\n".join(rows) + "\n")

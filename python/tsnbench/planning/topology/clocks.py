@@ -41,16 +41,24 @@ def _clock(draft: Draft, name: str, clock: model.Clock) -> NodeClock:
     if clock.drift_within:
         drift = _drawn(f"{draft.scenario.seed}/clock/{name}/drift", clock.drift_within)
     wander = clock.wander
+    device = draft.scenario.network.nodes[name].device
+    stamps = model.Stamps() if device is None else device.timestamps
     return without_none(
         {
             "offset_ns": clock.offset,
             "deviation_ppt": drift,
-            "granularity_ns": clock.granularity,
-            "jitter_ns": clock.jitter,
+            "granularity_ns": _own(clock, "granularity", stamps.granularity),
+            "jitter_ns": _own(clock, "jitter", stamps.jitter),
             "changes": [{"at_ns": it.at, "deviation_ppt": it.drift} for it in clock.changes] or None,
             "wander": wander and {"most_ppt": wander.step, "every_ns": wander.every},
         }
     )
+
+
+def _own(clock: model.Clock, key: str, device: int | None) -> int:
+    """A value of the scenario's clock; where it does not say, that of the node's hardware."""
+    value: int = getattr(clock, key)
+    return value if device is None or key in clock.model_fields_set else device
 
 
 def _drawn(address: str, within: int) -> int:

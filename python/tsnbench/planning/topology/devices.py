@@ -14,6 +14,7 @@ from tsnbench import quantities
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.load import flow_rate
 from tsnbench.planning.topology.bridging import key_of
+from tsnbench.planning.topology.unsupported import lists_of, unsupported
 from tsnbench.scenario import model
 from tsnbench.scenario.part import Values
 
@@ -71,6 +72,8 @@ def fit_devices(draft: Draft) -> None:
         path = key_of(draft.scenario, node.name, "device")
         for expected, found in _beyond(device, node.name, draft.ports_of_nodes.get(number, ())):
             draft.problem(path, f"{expected}, as {device.name} has", found)
+        for expected, found in unsupported(draft, number, device):
+            draft.problem(path, expected, found)
         for text in beyond_calibration(draft, number, device):
             draft.doubt("extrapolated", path, text, "calibrate it with these conditions, too")
         if node.forwards and _has_its_times(draft, node.name, device):
@@ -135,18 +138,12 @@ def _beyond(device: model.Device, node: str, ports: Sequence[Port]) -> Iterator[
     for port in ports:
         if device.classes is not None and port.classes > device.classes:
             yield f"at most {device.classes} traffic classes", f"{port.classes} at {port.name}"
-        for gates in _lists(port):
+        for gates in lists_of(port):
             yield from ((one, f"{found} at {port.name}") for one, found in _unfit(device.gates, gates))
     most = device.gates.most_entries_together
-    together = sum(max(map(_length, _lists(port)), default=0) for port in ports)
+    together = sum(max(map(_length, lists_of(port)), default=0) for port in ports)
     if most is not None and together > most:
         yield f"lists of at most {most} entries together", f"{together} at {node}"
-
-
-def _lists(port: Port) -> list[Gates]:
-    """Every list that a port has during the run."""
-    own = [gates for _, gates, _ in port.gate_changes]
-    return own if port.gates is None else [port.gates, *own]
 
 
 def _length(gates: Gates) -> int:

@@ -13,11 +13,10 @@ from tsnbench.scenario.build import bridging
 from tsnbench.scenario.build.generators import MOST_NODES, SHAPES, Shape, attach
 from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.model.devices import LARGEST_CUT, SMALLEST_CUT
 from tsnbench.scenario.part import Values
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 
-SMALLEST_CUT, LARGEST_CUT = 18, 65_535
-"""Octets after which cut-through may begin: addresses, VLAN tag and type; the largest frame."""
 _ARROW = re.compile(r"<?->|<-|[\u2190-\u2194\u21c4\u27f7]|<?=+>")
 """What people draw between the two ends of a link."""
 _PORT = re.compile(r"(?:[.:/]\w+|\[[0-9]+\])$")
@@ -73,10 +72,12 @@ def _nodes(net: Net, kind: str, value: Any) -> None:
 
 def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
     read = Fields(name.place, name.path) if isinstance(options, Bad) else options
-    cut_through = _cut_through(net, kind, read)
     time, memory = read.get("processing"), read.get("buffer")
     learning = bridging.learning(net.reading, kind, read)
     device = bridging.device(net.reading, read)
+    cut_through = _cut_through(net, kind, read)
+    if device is not None and kind != "station" and "forwarding" not in read:
+        cut_through = device.cut_through
     net.add_node(str(name), kind, time, name.place, name.path, cut_through, memory, learning, device)
     queues: Values = {}
     if "queues" in read and (written := read["queues"].part(net)) is not BAD:
@@ -85,6 +86,8 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
         queues["classes"] = read["classes"]
     elif "classes" not in queues and device is not None and device.classes:
         queues |= bridging.classes(device)
+    if device is not None:
+        queues = {**device.queues.model_dump(exclude_none=True), **queues}
     if queues:
         net.shapers.append((f"{name} -> *", model.Shaper(queues=model.Queues(**queues))))
 

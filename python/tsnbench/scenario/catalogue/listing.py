@@ -47,11 +47,11 @@ def device_entries(folder: Path | None = None) -> Iterator[tuple[str, str]]:
     A file of the folder that describes no device has its first mistake as its text.
     """
     for name, device in devices().items():
-        yield name, f"hardware: {', '.join(_limits(device))}"
+        yield name, f"hardware: {'; '.join(_limits(device))}"
     for path in sorted(folder.iterdir()) if folder is not None else ():
         if path.suffix.lower() in ENDINGS and path.is_file():
             try:
-                yield str(path), f"hardware: {', '.join(_limits(described(str(path))))}"
+                yield str(path), f"hardware: {'; '.join(_limits(described(str(path))))}"
             except ScenarioErrors as error:
                 yield str(path), f"no description of a device: {str(error).splitlines()[0]}"
 
@@ -74,19 +74,42 @@ def _words(fields: Fields) -> Iterator[str]:
 
 def _limits(device: model.Device) -> Iterator[str]:
     """What is known of a device, what is not, and its source."""
-    gates = device.gates
+    gates, queues, stamps = device.gates, device.queues, device.timestamps
     known = {
         "traffic classes": device.classes,
         "processing": _processing(device),
+        "cut-through after": device.cut_through and f"{device.cut_through} B",
+        "queues of": _depth(queues),
         "entries of a list": gates.most_entries or gates.most_entries_together,
         "granularity": gates.granularity and DURATION.text(gates.granularity),
         "shortest entry": gates.shortest_interval and DURATION.text(gates.shortest_interval),
         "cycle from": gates.shortest_cycle and DURATION.text(gates.shortest_cycle),
         "cycle up to": gates.longest_cycle and DURATION.text(gates.longest_cycle),
+        "history of": device.longest_history and f"{device.longest_history} sequence numbers",
+        "timestamps of": stamps.granularity and DURATION.text(stamps.granularity),
     }
-    yield from (f"{name} {value}" for name, value in known.items() if value is not None)
-    yield f"not known: {', '.join(name for name, value in known.items() if value is None)}"
-    yield device.source
+    if stamps.jitter is not None:
+        known["jitter of timestamps"] = DURATION.text(stamps.jitter)
+    if device.supports.gates is False:
+        known = {name: value for name, value in known.items() if value or name not in OF_GATES}
+    if said := [f"{name} {value}" for name, value in known.items() if value is not None]:
+        yield ", ".join(said)
+    for words, wanted in (("with", True), ("without", False)):
+        if own := [name for name, has in device.supports.items() if has is wanted]:
+            yield f"{words} {', '.join(own)}"
+    unknown = [name for name, value in known.items() if value is None]
+    unknown += [name for name, has in device.supports.items() if has is None]
+    yield f"not known: {', '.join(unknown)}"
+    yield f"source: {device.source}"
+
+
+OF_GATES = ("entries of a list", "granularity", "shortest entry", "cycle from", "cycle up to")
+
+
+def _depth(queues: model.Depth) -> str | None:
+    frames = [] if queues.limit_frames is None else [f"{queues.limit_frames} frames"]
+    octets = [] if queues.limit_octets is None else [f"{queues.limit_octets} B"]
+    return " and ".join([*frames, *octets]) or None
 
 
 def _processing(device: model.Device) -> str | None:

@@ -15,7 +15,15 @@ from tsnbench.scenario.model.clocks import (
     PtpDown,
     Wander,
 )
-from tsnbench.scenario.model.devices import Calibration, Device, GateLimits, ProcessingJitter
+from tsnbench.scenario.model.devices import (
+    Calibration,
+    Depth,
+    Device,
+    GateLimits,
+    ProcessingJitter,
+    Stamps,
+    Supported,
+)
 from tsnbench.scenario.model.faults import Fault
 from tsnbench.scenario.model.gates import Follow, GateChange, GateEntry, Gates, Planned
 from tsnbench.scenario.model.hosts import Constant, Histogram, Host, Latency, Uniform

@@ -7,10 +7,12 @@ from fractions import Fraction
 
 from tsnbench.scenario.kinds.combinators import ListOf, record_of
 from tsnbench.scenario.kinds.common import LINK_RATE, PROSE, SPAN, TIME
-from tsnbench.scenario.kinds.values import Count, FileBeside, Parsed, Quantity
+from tsnbench.scenario.kinds.values import YES_NO, Count, FileBeside, Parsed, Quantity
 from tsnbench.scenario.part import Part, key
-from tsnbench.scenario.units import SHARE, SIZE, BitRate, Duration, Size
+from tsnbench.scenario.units import DURATION, SHARE, SIZE, BitRate, Duration, Size
 
+SMALLEST_CUT, LARGEST_CUT = 18, 65_535
+"""Octets after which cut-through may begin: addresses, VLAN tag and type; the largest frame."""
 MOST_PER_OCTET = 1_000_000
 """ps: 1 us for each octet, the rate of a link of 8 Mbit/s."""
 
@@ -53,6 +55,36 @@ class GateLimits(Part):
     longest_cycle: Duration | None = key(SPAN, "of a list", default=None)
 
 
+class Supported(Part):
+    """The mechanisms that a device has, or has not; None is unknown."""
+
+    gates: bool | None = key(YES_NO, "gate control lists, IEEE 802.1Q-2022, 8.6.8.4", default=None)
+    cbs: bool | None = key(YES_NO, "credit-based shapers, IEEE 802.1Q-2022, 8.6.8.2", default=None)
+    ats: bool | None = key(YES_NO, "asynchronous shaping, IEEE 802.1Q-2022, 8.6.8.5", default=None)
+    cqf: bool | None = key(YES_NO, "cyclic queuing, IEEE 802.1Q-2022, Annex T", default=None)
+    preemption: bool | None = key(YES_NO, "frame pre-emption, IEEE 802.1Q-2022, 6.7.2", default=None)
+    filters: bool | None = key(
+        YES_NO, "stream filters, gates and meters (PSFP), IEEE 802.1Q-2022, 8.6.5.2", default=None
+    )
+    frer: bool | None = key(YES_NO, "seamless redundancy, IEEE 802.1CB-2017, 7", default=None)
+
+
+class Depth(Part):
+    """The depth of each queue of a port; None is unknown."""
+
+    limit_frames: int | None = key(Count(1, 1 << 24, "a number of frames"), "most frames", default=None)
+    limit_octets: Size | None = key(Quantity(SIZE, 1, 1 << 40), "most octets", default=None)
+
+
+class Stamps(Part):
+    """The timestamps of a device's hardware; None is unknown."""
+
+    granularity: Duration | None = key(Quantity(DURATION, 1, 10**6), "ticks", default=None)
+    jitter: Duration | None = key(
+        Quantity(DURATION, 0, 10**6), "a uniform draw up to this: its PHY", default=None
+    )
+
+
 class Calibration(Part):
     """The measurement from which a description was fitted: its conditions, and 95 % intervals."""
 
@@ -93,6 +125,17 @@ class Device(Part):
     gates: GateLimits = key(
         record_of(GateLimits, "limits of lists", empty=True), "limits", default=GateLimits()
     )
+    supports: Supported = key(
+        record_of(Supported, "mechanisms", empty=True), "what it has, and what not", default=Supported()
+    )
+    cut_through: Size | None = key(
+        Quantity(SIZE, SMALLEST_CUT, LARGEST_CUT), "longer frames go on after so many octets", default=None
+    )
+    queues: Depth = key(record_of(Depth, "a depth", empty=True), "depth of each queue", default=Depth())
+    longest_history: int | None = key(
+        Count(1, 1 << 16, "a number of frames"), "of sequence recovery, in sequence numbers", default=None
+    )
+    timestamps: Stamps = key(record_of(Stamps, "timestamps", empty=True), "of its hardware", default=Stamps())
     calibration: Calibration | None = key(
         record_of(Calibration, "a calibration"),
         "the measurement of the processing",
