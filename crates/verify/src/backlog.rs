@@ -7,7 +7,7 @@
 use crate::gates::Table;
 use crate::link::least_common_multiple;
 use crate::passage::Passage;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use tsn_plan::Plan;
 use tsn_units::{BitRate, Duration, INTER_FRAME_GAP};
@@ -76,26 +76,40 @@ fn classes(link: &Link<'_>, passages: &[&Passage]) -> u8 {
         .filter(|round| passages.iter().map(|one| round / one.period).sum::<i64>() <= MOST_FRAMES)
         .and_then(|round| round.checked_mul(ROUNDS as i64 + 2).map(|_| round));
     let Some(round) = round else { return 0 };
-    let frames = arrivals(passages, round);
-    let planned = sent(link, &frames, round);
-    let largest = |class: u8| frames.iter().filter(|one| one.class == class).map(|one| one.wire).max();
-    let stays = |class: u8, extra: Frame| {
-        let place = frames.partition_point(|one| one.arrives < extra.arrives);
-        let more = [&frames[..place], &[extra], &frames[place..]].concat();
-        let late = sent(link, &more, round);
-        let backlog = |turn: usize| 1 + planned[turn][usize::from(class)] - late[turn][usize::from(class)];
+    let mut queues: [Vec<Frame>; 8] = Default::default();
+    for frame in arrivals(passages, round) {
+        queues[usize::from(frame.class)].push(frame);
+    }
+    let mut log = Vec::new();
+    let planned =
+        Port { link, queues: &queues, extra: None, state: State::default() }.sent(round, |at, port| {
+            log.push((at, port.state));
+            true
+        });
+    let stays = |extra: Frame| {
+        let class = usize::from(extra.class);
+        let place = queues[class].partition_point(|one| one.arrives < extra.arrives);
+        // Until the frame comes, all is as planned.
+        let before = log.partition_point(|(at, _)| *at < extra.arrives);
+        let state = before.checked_sub(1).map_or_else(State::default, |last| log[last].1);
+        let late =
+            Port { link, queues: &queues, extra: Some((place, extra)), state }.sent(round, |_, port| {
+                // Once it has left, and the port is as it was planned after as many frames, all that follows is as planned.
+                let last = port.state.gone.iter().sum::<usize>().checked_sub(1);
+                port.extra.is_some()
+                    || last.and_then(|last| log.get(last)).is_none_or(|own| own.1 != port.state)
+            });
+        let (Some(planned), Some(late)) = (&planned, late) else { return false };
+        let backlog = |turn: usize| 1 + planned[turn][class] - late[turn][class];
         (ROUNDS / 2..ROUNDS).all(|turn| backlog(turn) > 0) && backlog(ROUNDS - 1) >= backlog(ROUNDS / 2)
     };
     let never = |class: &u8| {
-        let Some(wire) = largest(*class) else { return false };
+        let own = &queues[usize::from(*class)];
+        let Some(wire) = own.iter().map(|one| one.wire).max() else { return false };
         // It matters where in the round the frame comes: a longer frame lets shorter windows pass.
-        let times: Vec<i64> = frames
-            .iter()
-            .filter(|one| one.class == *class && one.arrives < round)
-            .map(|one| one.arrives)
-            .collect();
+        let times = &own[..own.partition_point(|one| one.arrives < round)];
         let step = times.len().div_ceil(MOST_TIMES).max(1);
-        times.iter().step_by(step).any(|at| stays(*class, Frame { arrives: *at, class: *class, wire }))
+        times.iter().step_by(step).any(|one| stays(Frame { wire, ..*one }))
     };
     (0..8).filter(never).fold(0, |all, class| all | 1 << class)
 }
@@ -126,38 +140,71 @@ fn arrivals(passages: &[&Passage], round: i64) -> Vec<Frame> {
     frames.into_iter().map(|(.., frame)| frame).collect()
 }
 
-/// By round and class: how many frames have left by the end of the round, sent or dropped.
-///
-/// IEEE 802.1Q-2022, 8.6.8: the highest class whose gate is open for all of its first frame sends.
-fn sent(link: &Link<'_>, frames: &[Frame], round: i64) -> Vec<[i64; 8]> {
-    let mut left: [VecDeque<Frame>; 8] = Default::default();
-    for frame in frames {
-        left[usize::from(frame.class)].push_back(*frame);
+/// When the wire of a port is free again, and how many of its planned frames have left, by class.
+#[derive(Copy, Clone, Default, PartialEq, Eq)]
+struct State {
+    now: i64,
+    gone: [usize; 8],
+}
+
+/// A port with all frames that come.
+struct Port<'a> {
+    link: &'a Link<'a>,
+    /// The planned frames, by class, in the order of their arrivals.
+    queues: &'a [Vec<Frame>; 8],
+    /// One frame more, before the planned one with this place, until it has left.
+    extra: Option<(usize, Frame)>,
+    state: State,
+}
+
+impl Port<'_> {
+    /// The first frame of a queue.
+    fn front(&self, class: usize) -> Option<&Frame> {
+        let place = self.state.gone[class];
+        let extra = self.extra.as_ref().filter(|(at, own)| (*at, usize::from(own.class)) == (place, class));
+        extra.map(|(_, own)| own).or_else(|| self.queues[class].get(place))
     }
-    let (mut now, mut count) = (0, [0_i64; 8]);
-    let mut found: Vec<[i64; 8]> = Vec::with_capacity(ROUNDS);
-    loop {
-        // When a queue's first frame starts or is dropped, and whether it starts.
-        let leaves = |frame: &Frame| {
-            let end = frame.arrives.saturating_add(link.longest[usize::from(frame.class)]);
-            let start = link.table.fits(frame.class, now.max(frame.arrives), frame.wire);
-            let late = (end < i64::MAX).then_some((end, false));
-            start.filter(|start| *start < end).map(|start| (start, true)).or(late)
-        };
-        let firsts = left.iter().filter_map(|queue| queue.front());
-        let next = firsts
-            .filter_map(|one| Some((leaves(one)?, one)))
-            .min_by_key(|((at, _), frame)| (*at, std::cmp::Reverse(frame.class)));
-        let ends = next.map_or(i64::MAX, |((at, _), _)| at);
-        while found.len() < ROUNDS && ends >= (found.len() as i64 + 1) * round {
-            found.push(count);
+
+    /// When a queue's first frame starts or is dropped, and whether it starts.
+    fn leaves(&self, frame: &Frame) -> Option<(i64, bool)> {
+        let end = frame.arrives.saturating_add(self.link.longest[usize::from(frame.class)]);
+        let start = self.link.table.fits(frame.class, self.state.now.max(frame.arrives), frame.wire);
+        let late = (end < i64::MAX).then_some((end, false));
+        start.filter(|start| *start < end).map(|start| (start, true)).or(late)
+    }
+
+    /// By round and class: how many frames have left by the end of the round, sent or dropped; none if `goes_on` says
+    /// so after a frame.
+    ///
+    /// IEEE 802.1Q-2022, 8.6.8: the highest class whose gate is open for all of its first frame sends.
+    fn sent(mut self, round: i64, mut goes_on: impl FnMut(i64, &Self) -> bool) -> Option<Vec<[i64; 8]>> {
+        let mut count = self.state.gone.map(|gone| gone as i64);
+        let mut found: Vec<[i64; 8]> = Vec::with_capacity(ROUNDS);
+        loop {
+            let firsts = (0..8).filter_map(|class| self.front(class));
+            let next = firsts
+                .filter_map(|one| Some((self.leaves(one)?, *one)))
+                .min_by_key(|((at, _), frame)| (*at, std::cmp::Reverse(frame.class)));
+            let ends = next.map_or(i64::MAX, |((at, _), _)| at);
+            while found.len() < ROUNDS && ends >= (found.len() as i64 + 1) * round {
+                found.push(count);
+            }
+            let Some(((at, starts), frame)) = next.filter(|_| found.len() < ROUNDS) else {
+                return Some(found);
+            };
+            let class = usize::from(frame.class);
+            if starts {
+                self.state.now = at + frame.wire + self.link.gap;
+            }
+            count[class] += 1;
+            let is_extra =
+                |(place, own): &(usize, Frame)| (*place, own.class) == (self.state.gone[class], frame.class);
+            if self.extra.take_if(|own| is_extra(own)).is_none() {
+                self.state.gone[class] += 1;
+            }
+            if !goes_on(at, &self) {
+                return None;
+            }
         }
-        let Some(((at, starts), frame)) = next.filter(|_| found.len() < ROUNDS) else { return found };
-        if starts {
-            now = at + frame.wire + link.gap;
-        }
-        let class = usize::from(frame.class);
-        count[class] += 1;
-        left[class].pop_front();
     }
 }
