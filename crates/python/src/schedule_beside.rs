@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use std::collections::HashSet;
 use tsn_plan::{Pattern, Size, Stream};
-use tsn_schedule::{Effort, Placed, Problem, TreeEntry, gate_lists, solve_keeping};
+use tsn_schedule::{Effort, Placed, Problem, TreeEntry, solve_with_gates};
 
 /// The longest deadline: streams that stay have kept theirs.
 const LONGEST_NS: i64 = 1_000_000_000;
@@ -65,13 +65,14 @@ impl ScheduleNetwork {
             streams.extend(new);
             earlier.resize(streams.len(), None);
             let problem = Problem { streams, ..self.0.clone() };
-            let mut outcome = solve_keeping(problem.clone(), &earlier, &Effort::default()).ok()?;
+            let wanted = |link: u32| links.contains(&link);
+            let found = solve_with_gates(problem, &earlier, &Effort::default(), wanted);
+            let (mut outcome, lists) = found.ok()?;
             if !outcome.refused.is_empty() || !outcome.moved.is_empty() {
                 return None;
             }
-            let lists: Result<Vec<_>, _> = gate_lists(&problem, &outcome.placed).into_iter().collect();
-            let own = lists.ok()?.into_iter().filter(|list| links.contains(&list.link));
-            let gates = own.map(GateColumns::from).collect();
+            let lists: Result<Vec<_>, _> = lists.into_iter().collect();
+            let gates = lists.ok()?.into_iter().map(GateColumns::from).collect();
             let placed = outcome.placed.split_off(stay);
             placed.iter().all(Option::is_some).then_some(Beside { placed, gates })
         });

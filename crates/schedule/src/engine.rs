@@ -79,9 +79,9 @@ impl Engine {
                 *line = Line::new(self.periods.all(), link.queues);
             }
             for number in 0..self.placed.len() as u32 {
-                if self.placed[number as usize].is_some() {
-                    self.take(number, true);
-                }
+                let Some((placed, shape)) = self.shape_of(number) else { continue };
+                let placed = placed.clone();
+                self.take(number, &placed, &shape, true);
             }
         }
         self.problem.streams.push(stream);
@@ -91,10 +91,12 @@ impl Engine {
 
     /// Removes a stream's place and returns it; the stream stays in the problem.
     pub fn remove(&mut self, number: u32) -> Option<Placed> {
-        self.placed.get(number as usize)?.as_ref()?;
-        self.take(number, false);
-        self.carry(number, -1);
-        self.placed[number as usize].take()
+        self.placed.get(number as usize)?;
+        let (_, shape) = self.shape_of(number)?;
+        let placed = self.placed[number as usize].take()?;
+        self.take(number, &placed, &shape, false);
+        self.carry(number, &shape, -1);
+        Some(placed)
     }
 
     /// Removes the places of all streams.
@@ -148,7 +150,7 @@ impl Engine {
         if meets && !self.fits_behind(number, &shape, begun, placed.queue) {
             return Err(Refusal::NoRoom);
         }
-        self.put(number, kept);
+        self.enter(number, kept, &shape);
         Ok(())
     }
 
@@ -373,9 +375,16 @@ impl Engine {
     }
 
     pub(crate) fn put(&mut self, number: u32, placed: Placed) {
+        let stream = &self.problem.streams[number as usize];
+        let shape = Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps, &placed.behind);
+        self.enter(number, placed, &shape);
+    }
+
+    /// Gives a stream a place with this shape.
+    fn enter(&mut self, number: u32, placed: Placed, shape: &Shape) {
+        self.take(number, &placed, shape, true);
+        self.carry(number, shape, 1);
         self.placed[number as usize] = Some(placed);
-        self.take(number, true);
-        self.carry(number, 1);
     }
 
     pub(crate) fn shape_of(&self, number: u32) -> Option<(&Placed, Shape)> {
@@ -385,18 +394,16 @@ impl Engine {
     }
 
     /// Enters a placed stream into the lists of its links, or removes it from them.
-    fn take(&mut self, number: u32, enter: bool) {
+    fn take(&mut self, number: u32, placed: &Placed, shape: &Shape, enter: bool) {
         let own = self.problem.streams[number as usize].period_ns * 1_000;
-        let Some((placed, shape)) = self.shape_of(number) else { return };
         let (begun, queue) = (placed.offset_ns * 1_000, placed.queue);
         for part in &shape.uses {
             self.lines[part.link as usize].take(part, begun, own, queue, number, enter);
         }
     }
 
-    fn carry(&mut self, number: u32, sign: i64) {
+    fn carry(&mut self, number: u32, shape: &Shape, sign: i64) {
         let own = self.problem.streams[number as usize].period_ns * 1_000;
-        let Some((_, shape)) = self.shape_of(number) else { return };
         for part in &shape.uses {
             self.routes.load[part.link as usize] += sign * (part.len * WHOLE / own);
         }

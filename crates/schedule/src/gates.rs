@@ -100,11 +100,20 @@ struct QueueUse {
 /// The list of every link that scheduled frames take, or why there is none.
 #[must_use]
 pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<GateList, GateRefusal>> {
+    gate_lists_of(problem, placed, |_| true)
+}
+
+/// The lists of [`gate_lists`] of the links that are `wanted`.
+pub(crate) fn gate_lists_of(
+    problem: &Problem,
+    placed: &[Option<Placed>],
+    wanted: impl Fn(u32) -> bool,
+) -> Vec<Result<GateList, GateRefusal>> {
     let mut parts: Vec<Vec<QueueUse>> = problem.links.iter().map(|_| Vec::new()).collect();
     for ((number, stream), placed) in problem.streams.iter().enumerate().zip(placed) {
         let Some(placed) = placed else { continue };
         let shape = Shape::new(problem, stream, &placed.tree, &placed.starts_ps, &placed.behind);
-        for part in &shape.uses {
+        for part in shape.uses.iter().filter(|part| wanted(part.link)) {
             let link = &problem.links[part.link as usize];
             let at = placed.offset_ns * 1_000 + part.begins();
             let silence = link.rate().time(INTER_FRAME_GAP).ps();

@@ -39,4 +39,4 @@ pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
 pub use paths::{CandidatePath, PathHop, candidate_paths};
 pub use placement::{Placed, Refusal};
 pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
-pub use solve::{Effort, Outcome, solve, solve_keeping};
+pub use solve::{Effort, Outcome, solve, solve_keeping, solve_with_gates};

@@ -1,6 +1,7 @@
 //! Places all streams of a problem: first fit in several orders, then ejecting streams to make room for others.
 
 use crate::engine::Engine;
+use crate::gates::{GateList, GateRefusal, gate_lists_of};
 use crate::placement::{Placed, Refusal};
 use crate::problem::{Problem, ProblemError};
 use crate::shape::Shape;
@@ -62,6 +63,29 @@ pub fn solve_keeping(
     earlier: &[Option<Placed>],
     effort: &Effort,
 ) -> Result<Outcome, ProblemError> {
+    kept(problem, earlier, effort).map(|found| found.1)
+}
+
+/// The result of [`solve_keeping`] with the gate control lists of the links that are `wanted`.
+///
+/// # Errors
+/// As for [`solve_keeping`].
+pub fn solve_with_gates(
+    problem: Problem,
+    earlier: &[Option<Placed>],
+    effort: &Effort,
+    wanted: impl Fn(u32) -> bool,
+) -> Result<(Outcome, Vec<Result<GateList, GateRefusal>>), ProblemError> {
+    let (engine, outcome) = kept(problem, earlier, effort)?;
+    let lists = gate_lists_of(engine.problem(), &outcome.placed, wanted);
+    Ok((outcome, lists))
+}
+
+fn kept(
+    problem: Problem,
+    earlier: &[Option<Placed>],
+    effort: &Effort,
+) -> Result<(Engine, Outcome), ProblemError> {
     problem.check()?;
     let mut engine = Engine::new(problem);
     // A stream that cannot keep its place gets a new one with the others.
@@ -74,7 +98,7 @@ pub fn solve_keeping(
         (before.is_some() && !same).then_some(number as u32)
     };
     let moved = earlier.iter().enumerate().filter_map(changed).collect();
-    Ok(Outcome { placed, refused, moved, ejections })
+    Ok((engine, Outcome { placed, refused, moved, ejections }))
 }
 
 fn put_all(engine: &mut Engine, placed: &[Option<Placed>]) {
