@@ -163,7 +163,7 @@ def test_bounds_with_a_memory_are_those_without(grid: Base) -> None:
     read = _native.ReadPlan(now.text)
     found = [read.bounds(False, memory), read.bounds(False, memory), read.bounds(False)]
     assert found == [_native.bounds(now.text, False)] * 3
-    assert bounds_of(now.text, hops=False) == now.bounds
+    assert bounds_of(now.text, hops=False) == {**now.bounds, "plan": now.hash}
 
 
 def _disturb(draw: random.Random, document: Any) -> None:
@@ -201,6 +201,20 @@ def _shared(earlier: Any, document: Any) -> Any:
     return found if document["taps"] == earlier["taps"] else {**found, "taps": document["taps"]}
 
 
+def _differs(earlier: Any, document: Any) -> tuple[list[int], list[int], list[int]]:
+    """Ports, streams that left and streams that joined, by their places."""
+
+    def others(key: str, one: Any, other: Any) -> list[int]:
+        known = {*map(id, other[key])}
+        return [place for place, own in enumerate(one[key]) if id(own) not in known]
+
+    return (
+        others("ports", document, earlier),
+        others("streams", earlier, document),
+        others("streams", document, earlier),
+    )
+
+
 def test_a_proof_beside_an_earlier_one_finds_what_the_whole_proof_finds(grid: Base) -> None:
     """Nobody tells the proof what differs: the native module compares both Plans, object by object. One of
     all these Plans is in memory."""
@@ -218,12 +232,12 @@ def test_a_proof_beside_an_earlier_one_finds_what_the_whole_proof_finds(grid: Ba
         for _ in range(draw.choice((1, 1, 2))):
             _disturb(draw, document)
         document = _shared(content, document)
-        made = earlier.beside(content, document)
-        assert made is not None
-        hashed, beside = made
+        beside = earlier.beside(content, document)
+        assert beside is not None
         text, whole_hash = _native.plan_text(document)
         whole = _native.ReadPlan(text)
-        assert hashed == whole_hash
+        assert beside.hash() == whole.hash() == whole_hash
+        assert _differs(content, document) == beside.differs(earlier)
         assert sorted(beside.violations()) == sorted(whole.violations())
         assert beside.proven_delays() == whole.proven_delays()
         assert beside.is_same(whole)
@@ -256,7 +270,7 @@ def test_a_service_whose_plan_is_not_that_of_everything_admits_nothing_more(
 
     def wrong(*asked: Any) -> Any:
         found = right(*asked)
-        found["flows"][0]["upper_ns"] -= 1
+        found.bounds["flows"][0]["upper_ns"] -= 1
         return found
 
     monkeypatch.setattr(admission, "bounds_of", wrong)

@@ -126,10 +126,10 @@ def test_of_a_change_only_what_differs_is_written_until_the_network_is_written_a
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('"offset_ns": ', '"offset_ns": 1'),
-        ('"gone": [', '"gone": [0, '),
-        ('"ports": {"', '"ports": {"9'),
-        ('"streams": [', '"flows": ['),
+        ('"offset_ns":', '"offset_ns":1'),
+        ('"gone":[', '"gone":[0,'),
+        ('"ports":{"', '"ports":{"9'),
+        ('"streams":[', '"flows":['),
     ],
 )
 def test_a_change_that_was_changed_is_refused(tmp_path: Path, old: str, new: str) -> None:

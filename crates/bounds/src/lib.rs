@@ -16,7 +16,7 @@ mod reason;
 mod report;
 mod service;
 
-pub use analysis::{Memory, bounds, bounds_of, bounds_with, fits, lower_bounds, narrowest};
+pub use analysis::{Memory, bounds, bounds_of, bounds_with, lower_bounds};
 pub use parts::{Cause, HopParts, Part, Parts, Whole, parts};
 pub use reason::Reason;
 pub use report::{Bounds, ClassBounds, FlowBounds, HopBounds, PortBounds, Survival};

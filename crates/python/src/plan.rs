@@ -2,16 +2,16 @@
 
 use crate::bounds::{BoundsMemory, bounds_of};
 use crate::canonical::{HASH, Keys, content, quote, write};
-use crate::plan_beside::{self, Made, Near};
-use crate::resident::Version;
+use crate::plan_beside::{self, Differs};
+use crate::resident::{Hash, Version};
 use crate::schedule::{delays_of, windows_of};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tsn_plan::{Plan, content_hash, digest};
-use tsn_verify::{Known, Proof};
+use tsn_verify::{Known, Proof, Report};
 
 /// The content hash of a plan's JSON text.
 #[pyfunction]
@@ -66,14 +66,30 @@ pub(crate) struct ReadPlan {
     pub(crate) version: Version,
     /// With queues after a disturbance, once somebody asked for it.
     pub(crate) proof: OnceLock<Proof>,
+    /// None if its text has none.
+    hash: Option<Hash>,
     /// What differs from the plan beside which it was made.
-    pub(crate) changed: Option<Near>,
+    differs: Option<Differs>,
+    /// Where the flows of streams that left were among all flows; none if everything was proved.
+    gone: Option<Vec<usize>>,
 }
 
 impl ReadPlan {
     /// A plan that was checked.
     fn of(plan: Plan) -> Self {
-        Self { version: Version::of(plan), proof: OnceLock::new(), changed: None }
+        let hash = plan.hash.clone().map(|hash| Arc::new(OnceLock::from(hash)));
+        Self { version: Version::of(plan), proof: OnceLock::new(), hash, differs: None, gone: None }
+    }
+
+    /// What `asked` says of the plan with its hash.
+    fn ask_named<T: Send>(&self, py: Python<'_>, asked: impl FnOnce(&Plan) -> T + Send) -> T {
+        let hash = self.hash(py);
+        py.detach(|| {
+            let mut chain = self.version.lock();
+            let plan = &mut chain.at(self.version.number).plan;
+            plan.hash = hash;
+            asked(plan)
+        })
     }
 
     /// What `asked` says of the plan.
@@ -96,15 +112,14 @@ impl ReadPlan {
 
     /// What would go wrong with its scheduled streams, as `check_plan` says it.
     fn violations(&self, py: Python<'_>) -> Vec<String> {
-        let report = self.ask(py, |plan| match self.proof.get() {
-            Some(proof) => proof.report.clone(),
-            None => tsn_verify::verify(plan, &Known::default()),
-        });
-        report.violations.iter().map(ToString::to_string).collect()
+        let told = |report: &Report| report.violations.iter().map(ToString::to_string).collect();
+        match self.proof.get() {
+            Some(proof) => told(&proof.report),
+            None => self.ask(py, |plan| told(&tsn_verify::verify(plan, &Known::default()))),
+        }
     }
 
-    /// The content hash of a plan's document, and the plan, checked and proved beside this one, of which the document
-    /// is `earlier`. A part that both documents have as the same object is the same, and must never change. The text of
+    /// The plan of a document, checked and proved beside this one, of which the document is `earlier`. A part that both documents have as the same object is the same, and must never change. The text of
     /// the whole is not made. None if more differs than gates of ports, streams that leave and join, and taps.
     ///
     /// Raises TypeError and ValueError as `plan_text` and `ReadPlan` do.
@@ -113,15 +128,36 @@ impl ReadPlan {
         py: Python<'_>,
         earlier: &Bound<'_, PyDict>,
         document: &Bound<'_, PyDict>,
-    ) -> PyResult<Option<(String, Self)>> {
+    ) -> PyResult<Option<Self>> {
         let made = plan_beside::beside((&self.version, &self.proof), py, earlier, document)?;
-        Ok(made.map(|Made { hash, version, proof, changed }| (hash, Self { version, proof, changed })))
+        Ok(made.map(|made| Self {
+            version: made.version,
+            proof: made.proof,
+            hash: Some(made.hash),
+            differs: Some(made.differs),
+            gone: made.gone,
+        }))
+    }
+
+    /// The content hash, for which the first one who asks may have to wait; None if the text of the plan has none.
+    fn hash(&self, py: Python<'_>) -> Option<String> {
+        let hash = self.hash.as_ref()?;
+        py.detach(|| Some(hash.wait().clone()))
+    }
+
+    /// If this plan was made beside an `earlier` one: the ports with other gates, the places of streams that left, and
+    /// those of streams that joined. None if it was not.
+    fn differs(&self, earlier: &Self) -> Option<(Vec<usize>, Vec<usize>, Vec<usize>)> {
+        let own = self.differs.as_ref()?;
+        let same = Arc::ptr_eq(&self.version.chain, &earlier.version.chain);
+        let same = same && own.from == earlier.version.number;
+        same.then(|| (own.ports.clone(), own.gone.clone(), own.joined.clone()))
     }
 
     /// Whether another plan has the same content and hash.
     fn is_same(&self, py: Python<'_>, other: &Self) -> bool {
-        let plan = self.ask(py, Plan::clone);
-        other.ask(py, |other| *other == plan)
+        let plan = self.ask_named(py, Plan::clone);
+        other.ask_named(py, |other| *other == plan)
     }
 
     /// The places of the streams that pass one of these ports. `alike`: of those that pass the same port with the same
@@ -159,12 +195,12 @@ impl ReadPlan {
     /// where both are among all flows, `joined` of which there was none, and `gone` where flows were that left. None if
     /// nobody knows what differs, or if the bounds of some streams depend on those of others.
     fn bounds_beside(&self, py: Python<'_>, memory: &Bound<'_, BoundsMemory>) -> PyResult<Option<String>> {
-        let Some(changed) = &self.changed else { return Ok(None) };
+        let (Some(differs), Some(gone)) = (&self.differs, &self.gone) else { return Ok(None) };
         let memory = memory.get();
         let found = py.detach(|| {
             let mut chain = self.version.lock();
             let whole = chain.at(self.version.number);
-            plan_beside::bounds(whole, self.proof(&whole.plan), changed, memory)
+            plan_beside::bounds((whole, self.proof(&whole.plan)), (differs, gone), memory)
         });
         let text = found.map(|found| serde_json::to_string(&found)).transpose();
         text.map_err(|error| PyValueError::new_err(error.to_string()))
@@ -179,7 +215,7 @@ impl ReadPlan {
         memory: Option<Bound<'_, BoundsMemory>>,
     ) -> PyResult<String> {
         let memory = memory.as_ref().map(Bound::get);
-        self.ask(py, |plan| bounds_of(plan, hops, memory))
+        self.ask_named(py, |plan| bounds_of(plan, hops, memory))
     }
 
     /// The delays by the proof of the schedule, as `proven_delays` gives them.

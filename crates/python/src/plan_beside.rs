@@ -2,7 +2,7 @@
 
 use crate::bounds::{BoundsMemory, bounds_of_streams};
 use crate::canonical::{Keys, content, quote, write};
-use crate::resident::{Chain, Difference, Part, Texts, Version, Whole};
+use crate::resident::{About, Chain, Difference, Hash, Part, Texts, Version, Whole};
 use crate::schedule::Delays;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,20 +11,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
-use tsn_bounds::{FlowBounds, PortBounds, fits, narrowest};
+use tsn_bounds::{FlowBounds, PortBounds};
 use tsn_plan::{ContentHash, Plan, Port, Stream, Tap};
 use tsn_verify::{Changed, Known, Proof, Proven};
 
 /// Where a plan differs from the earlier one.
-pub(crate) struct Near {
+pub(crate) struct Differs {
+    /// The number of the earlier one.
+    pub from: u64,
     /// Ports with other gates.
-    ports: Vec<usize>,
-    /// By port and class, where the longest window is another one, the shorter one of both, ps.
-    windows: HashMap<(usize, u8), i64>,
-    /// The streams that joined, by their places.
-    joined: HashSet<u32>,
-    /// Where the flows of those that left were among all flows.
-    gone: Vec<usize>,
+    pub ports: Vec<usize>,
+    /// The places of the streams that left.
+    pub gone: Vec<usize>,
+    /// The places of those that joined.
+    pub joined: Vec<usize>,
 }
 
 /// A piece of the canonical text of a plan.
@@ -153,11 +153,12 @@ fn hash_of(pieces: &[Piece], texts: &Texts) -> String {
 
 /// A plan that was checked and proved beside another one.
 pub(crate) struct Made {
-    pub hash: String,
+    pub hash: Hash,
     pub version: Version,
     pub proof: OnceLock<Proof>,
-    /// None if everything was proved again.
-    pub changed: Option<Near>,
+    pub differs: Differs,
+    /// Where the flows of streams that left were among all flows; none if everything was proved again.
+    pub gone: Option<Vec<usize>>,
 }
 
 /// The plan of a document beside another plan, whose proof is made if there is none.
@@ -188,72 +189,70 @@ pub(crate) fn beside(
             return Ok(None);
         }
         let proof = proof.get_or_init(|| Proof::of(&whole.plan, &Known::default()));
-        let near = near(&difference, &whole.plan);
-        let (number, made) = added(&mut chain, number, difference, &pieces, proof);
+        let gone = flows_at(&difference.gone, &whole.about);
+        let differs = Differs {
+            from: number,
+            ports: difference.ports.iter().map(|(port, _)| *port).collect(),
+            gone: difference.gone.clone(),
+            joined: difference.joined.iter().map(|(place, _)| *place).collect(),
+        };
+        let (number, made) = added(&mut chain, &differs, difference, pieces, proof);
         drop(chain);
         let version = Version { chain: Arc::clone(&own.chain), number };
         let (hash, proof, known) = made?;
-        Ok(Some(Made { hash, version, proof: OnceLock::from(proof), changed: known.then_some(near) }))
+        let (proof, gone) = (OnceLock::from(proof), known.then_some(gone));
+        Ok(Some(Made { hash, version, proof, differs, gone }))
     })
 }
 
-/// Where the plan after a difference differs from this one.
-fn near(difference: &Difference, plan: &Plan) -> Near {
-    let windows = |(port, part): &(usize, Part<Port>)| -> Vec<((usize, u8), i64)> {
-        let was = &plan.ports[*port];
-        let narrow = |class: u8| Some(((*port, class), narrowest(was, &part.read, class)?));
-        (0..was.classes.len() as u8).filter_map(narrow).collect()
-    };
+/// Where the flows of streams with these places are among all flows.
+fn flows_at(gone: &[usize], about: &[About]) -> Vec<usize> {
     let mut first = 0;
-    let mut gone = Vec::new();
-    let mut left = difference.gone.iter().peekable();
-    for (place, stream) in plan.streams.iter().enumerate() {
+    let mut found = Vec::new();
+    let mut left = gone.iter().peekable();
+    for (place, own) in about.iter().enumerate() {
         if left.peek().is_none() {
             break;
         }
         if left.next_if(|own| **own == place).is_some() {
-            gone.extend(first..first + stream.listeners.len());
+            found.extend(first..first + own.flows);
         }
-        first += stream.listeners.len();
+        first += own.flows;
     }
-    Near {
-        ports: difference.ports.iter().map(|(port, _)| *port).collect(),
-        windows: difference.ports.iter().flat_map(windows).collect(),
-        joined: difference.joined.iter().map(|(place, _)| *place as u32).collect(),
-        gone,
-    }
+    found
 }
 
 /// Adds a plan to a chain that has another one in memory, with the `proof` of that one. Its number; its hash, its proof,
 /// and whether the proof says which delays differ.
 fn added(
     chain: &mut Chain,
-    before: u64,
+    differs: &Differs,
     difference: Difference,
-    pieces: &[Piece],
+    pieces: Vec<Piece>,
     proof: &Proof,
-) -> (u64, PyResult<(String, Proof, bool)>) {
-    let ports: Vec<usize> = difference.ports.iter().map(|(port, _)| *port).collect();
-    let joined: Vec<usize> = difference.joined.iter().map(|(place, _)| *place).collect();
+) -> (u64, PyResult<(Hash, Proof, bool)>) {
+    let Differs { ports, joined, .. } = differs;
     let number = chain.add(difference);
-    let Some((whole, back)) = chain.last(before) else { return (number, Err(refuse(&"no plan before"))) };
+    let hash = chain.hash(move |texts| hash_of(&pieces, texts));
+    let Some((whole, back)) = chain.last(differs.from) else {
+        return (number, Err(refuse(&"no plan before")));
+    };
     let plan = &whole.plan;
-    if let Err(error) = plan.check_beside(&ports, &joined) {
+    let alone = whole.about.iter().all(|own| own.alone);
+    if let Err(error) = plan.check_beside(ports, joined, alone, |name| whole.is_unique(name)) {
         return (number, Err(refuse(&error)));
     }
-    let hash = hash_of(pieces, &whole.texts);
     let left: Vec<(usize, &Stream)> = back.joined.iter().map(|(place, part)| (*place, &part.read)).collect();
     let changed = Changed {
-        gates: &ports,
+        gates: ports,
         left: &left,
-        joined: &joined,
+        joined,
         taps: back.taps.as_ref().map(|taps| &taps.read[..]),
         at: &whole.at,
     };
     let found = proof.after(plan, &changed);
     let known = found.is_some();
     let proof = found.unwrap_or_else(|| Proof::of(plan, &Known::default()));
-    chain.name(&hash);
     (number, Ok((hash, proof, known)))
 }
 
@@ -268,12 +267,6 @@ pub(crate) struct Beside {
     gone: Vec<usize>,
     #[serde(flatten)]
     delays: Delays,
-}
-
-/// Whether no bound of a stream is lower than what the proof of the schedule says: the instant at which each frame
-/// arrives.
-fn is_exact(stream: &Stream) -> bool {
-    stream.scheduled.as_ref().is_some_and(|own| own.margin_ps == 0) && stream.requirements.survives.is_empty()
 }
 
 /// A plan with these streams alone, and the links that they pass.
@@ -304,19 +297,24 @@ fn with_streams(plan: &Plan, mut streams: Vec<Stream>) -> Plan {
 }
 
 /// What the bounds of the earlier plan do not say; none if some depend on those of others.
-pub(crate) fn bounds(whole: &Whole, proof: &Proof, changed: &Near, memory: &BoundsMemory) -> Option<Beside> {
+pub(crate) fn bounds(
+    (whole, proof): (&Whole, &Proof),
+    (differs, gone): (&Differs, &[usize]),
+    memory: &BoundsMemory,
+) -> Option<Beside> {
     let (plan, streams) = (&whole.plan, &whole.plan.streams);
-    if streams.iter().any(|stream| stream.answers.is_some()) {
+    if whole.about.iter().any(|own| own.answers) {
         return None;
     }
-    let others: HashSet<u32> =
-        (0..streams.len() as u32).filter(|number| !is_exact(&streams[*number as usize])).collect();
-    let mut own: Vec<u32> = whole.streams_at(changed.ports.iter().copied());
+    let others: HashSet<u32> = (0..).zip(&whole.about).filter(|own| !own.1.exact).map(|own| own.0).collect();
+    let mut own: Vec<u32> = whole.streams_at(differs.ports.iter().copied());
     let varies = |own: &Proven| own.lower_ps != own.upper_ps || own.release_lower_ps != own.release_upper_ps;
     let near = proof.delays(plan, own.iter().copied()).into_iter();
     let varying: HashSet<u32> = near.filter(varies).map(|delay| delay.stream).collect();
-    // Frames that all have the same delay have no other lower bound, whatever the gates.
-    own.retain(|number| varying.contains(number) || drops_others(plan, changed, &streams[*number as usize]));
+    // Frames that all have the same delay have no other lower bound, whatever the gates. Nor may gates drop other
+    // frames: both proofs have found them open for each frame. Of several paths, a lost one may matter.
+    let again = |number: &u32| varying.contains(number) || streams[*number as usize].redundancy.is_some();
+    own.retain(again);
     own.extend(proof.others());
     own.sort_unstable();
     own.dedup();
@@ -331,8 +329,8 @@ pub(crate) fn bounds(whole: &Whole, proof: &Proof, changed: &Near, memory: &Boun
     others.sort_unstable();
     let mut first = Vec::with_capacity(streams.len() + 1);
     first.push(0);
-    for stream in streams {
-        first.push(first[first.len() - 1] + stream.listeners.len());
+    for own in &whole.about {
+        first.push(first[first.len() - 1] + own.flows);
     }
     let both = own.iter().chain(&others);
     let flows_of = |number: &u32| first[*number as usize]..first[*number as usize + 1];
@@ -342,18 +340,11 @@ pub(crate) fn bounds(whole: &Whole, proof: &Proof, changed: &Near, memory: &Boun
         analysed,
         ports,
         places: both.clone().flat_map(flows_of).collect(),
-        joined: both.filter(|number| changed.joined.contains(number)).flat_map(flows_of).collect(),
-        gone: changed.gone.clone(),
+        joined: both
+            .filter(|number| differs.joined.contains(&(**number as usize)))
+            .flat_map(flows_of)
+            .collect(),
+        gone: gone.to_vec(),
         delays: Delays { delays, margins_assumed: proof.report.margins_assumed },
     })
-}
-
-/// Whether gates that differ may drop other frames of a stream: not if all of them fit the windows of both.
-fn drops_others(plan: &Plan, changed: &Near, stream: &Stream) -> bool {
-    let narrow = |port: u32| {
-        let own = &plan.ports[port as usize];
-        let window = changed.windows.get(&(port as usize, own.pcp_to_class[usize::from(stream.pcp & 7)]));
-        window.is_some_and(|window| !fits(&stream.size, own, *window))
-    };
-    stream.redundancy.is_some() || stream.route.iter().any(|hop| narrow(hop.port))
 }

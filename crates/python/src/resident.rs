@@ -4,7 +4,8 @@
 //! arrays).
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::Builder;
 use tsn_plan::{ContentHash, Plan, Port, Stream, Tap};
 
 /// A part of a plan with its canonical text.
@@ -14,7 +15,7 @@ pub(crate) struct Part<T> {
 }
 
 /// The canonical texts of a plan's parts.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Texts {
     /// Of all of them.
     pub nodes: String,
@@ -37,31 +38,96 @@ pub(crate) struct Difference {
     pub hash: Option<String>,
 }
 
+/// What is asked of all streams.
+#[derive(Copy, Clone)]
+pub(crate) struct About {
+    pub flows: usize,
+    /// Whether no bound is lower than what the proof of the schedule says: the instant at which each frame arrives.
+    pub exact: bool,
+    pub answers: bool,
+    /// Whether its check needs no other stream.
+    pub alone: bool,
+}
+
+impl About {
+    fn of(own: &Stream) -> Self {
+        Self {
+            flows: own.listeners.len(),
+            exact: own.scheduled.as_ref().is_some_and(|own| own.margin_ps == 0)
+                && own.requirements.survives.is_empty(),
+            answers: own.answers.is_some(),
+            alone: own.answers.is_none() && own.redundancy.is_none() && own.flood.is_empty(),
+        }
+    }
+}
+
 /// A plan with what is known of it.
 pub(crate) struct Whole {
     pub plan: Plan,
     /// Empty until it is compared with another one.
-    pub texts: Texts,
+    pub texts: Arc<Texts>,
     /// By port the places of the streams that pass it.
     pub at: Vec<Vec<u32>>,
+    /// Of each stream.
+    pub about: Vec<About>,
+    /// How often each name of a stream occurs.
+    names: HashMap<String, usize>,
+    /// The hash of these texts, while another thread may still compute it.
+    hashing: Option<Hash>,
 }
+
+/// A content hash; empty until it is computed.
+pub(crate) type Hash = Arc<OnceLock<String>>;
 
 impl Whole {
     fn of(plan: Plan) -> Self {
-        Self { plan, texts: Texts::default(), at: Vec::new() }
+        let about = plan.streams.iter().map(About::of).collect();
+        let (texts, at, names) = (Arc::default(), Vec::new(), HashMap::new());
+        Self { plan, texts, at, about, names, hashing: None }
     }
 
     /// Fills what other plans are compared with.
     pub fn prepare(&mut self, texts: Option<Texts>) {
         if let Some(texts) = texts {
-            self.texts = texts;
+            self.texts = Arc::new(texts);
         }
         if self.at.is_empty() {
             self.at = vec![Vec::new(); self.plan.ports.len()];
             for (number, stream) in self.plan.streams.iter().enumerate() {
                 enter(&mut self.at, number as u32, stream);
+                *self.names.entry(stream.name.clone()).or_default() += 1;
             }
         }
+    }
+
+    /// Whether one stream alone has this name.
+    pub fn is_unique(&self, name: &str) -> bool {
+        self.names.get(name) == Some(&1)
+    }
+
+    /// Begins to compute the hash of the texts, by another thread if there can be one.
+    fn hash(&mut self, hash_of: impl Fn(&Texts) -> String + Send + Sync + 'static) -> Hash {
+        let (hash, texts, hash_of) = (Hash::default(), Arc::clone(&self.texts), Arc::new(hash_of));
+        let (own, work) = (Arc::clone(&hash), Arc::clone(&hash_of));
+        let thread = Builder::new().name("plan-hash".into()).spawn(move || {
+            let found = work(&texts);
+            // Whoever waits for the hash may change the texts then.
+            drop(texts);
+            let _ = own.set(found);
+        });
+        if thread.is_err() {
+            hash.get_or_init(|| hash_of(&self.texts));
+        }
+        self.hashing = Some(Arc::clone(&hash));
+        hash
+    }
+
+    /// The texts, which nobody reads any more.
+    fn texts(&mut self) -> &mut Texts {
+        if let Some(hash) = self.hashing.take() {
+            hash.wait();
+        }
+        Arc::make_mut(&mut self.texts)
     }
 
     /// Applies a difference, and returns the one that takes it back.
@@ -71,8 +137,19 @@ impl Whole {
         let old = self.plan.streams.len();
         let (joined, written): (Vec<_>, Vec<_>) =
             joined.into_iter().map(|(place, part)| ((place, part.read), (place, part.text))).unzip();
+        let about = joined.iter().map(|(place, own)| (*place, About::of(own))).collect();
+        spliced(&mut self.about, &gone, about);
         let left = spliced(&mut self.plan.streams, &gone, joined);
-        let left_texts = spliced(&mut self.texts.streams, &gone, written);
+        let left_texts = spliced(&mut self.texts().streams, &gone, written);
+        for (_, own) in &left {
+            match self.names.get_mut(&own.name) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => drop(self.names.remove(&own.name)),
+            }
+        }
+        for place in &places {
+            *self.names.entry(self.plan.streams[*place].name.clone()).or_default() += 1;
+        }
         if gone.is_empty() && places.first().is_none_or(|first| *first >= old) {
             places.iter().for_each(|place| {
                 enter(&mut self.at, *place as u32, &self.plan.streams[*place]);
@@ -80,7 +157,7 @@ impl Whole {
         } else {
             self.renumber(old, &gone, &places);
         }
-        let texts = &mut self.texts;
+        let texts = Arc::make_mut(&mut self.texts);
         let ports = ports.into_iter().map(|(number, part)| {
             let read = std::mem::replace(&mut self.plan.ports[number], part.read);
             (number, Part { text: std::mem::replace(&mut texts.ports[number], part.text), read })
@@ -221,14 +298,14 @@ impl Chain {
         self.now
     }
 
+    /// Begins to compute the hash of the plan in memory.
+    pub fn hash(&mut self, hash_of: impl Fn(&Texts) -> String + Send + Sync + 'static) -> Hash {
+        self.whole.hash(hash_of)
+    }
+
     /// The plan in memory, and what makes another one of it.
     pub fn last(&self, before: u64) -> Option<(&Whole, &Difference)> {
         self.away.get(&before).map(|(_, difference)| (&self.whole, difference))
-    }
-
-    /// Gives the plan in memory its content hash.
-    pub fn name(&mut self, hash: &str) {
-        self.whole.plan.hash = Some(hash.to_owned());
     }
 
     /// Removes the plans that nobody needs, and that are on no way to others.

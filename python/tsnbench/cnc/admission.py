@@ -14,12 +14,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
 from tsnbench.cnc.changes import Change, Kind, NotAcceptedError
-from tsnbench.cnc.network import Base, Network, Requested, of_groups, others
+from tsnbench.cnc.network import Base, Network, Requested, of_groups
 from tsnbench.cnc.policy import Moves, beyond
 from tsnbench.cnc.requests import problems_of
 from tsnbench.measure.verdict import worst_cases
 from tsnbench.plan.bounds import Known, bounds_of_read, release_tick
-from tsnbench.plan.bounds.proven import bounds_beside
+from tsnbench.plan.bounds.proven import Beside, bounds_beside, without_hash
 from tsnbench.planning.beside import Before, beside
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.passes import Finished, planned
@@ -27,7 +27,7 @@ from tsnbench.quantities import quantity, some
 from tsnbench.scenario import ScenarioErrors
 
 if TYPE_CHECKING:
-    from tsnbench.plan.bounds.types import Bounds, FlowBounds
+    from tsnbench.plan.bounds.types import FlowBounds
     from tsnbench.plan.types import PlanDocument
     from tsnbench.runs.measures import WorstCaseRow
 
@@ -71,8 +71,7 @@ class Rules:
 def first(base: Base) -> Network:
     """The network before any change."""
     made = base.planned
-    bounds = bounds_of(base, made, None)
-    return Network(0, {}, made.plan, made.hash, bounds, made.read, made.draft)
+    return Network(0, {}, made.plan, bounds_of(base, made, None).bounds, made.read, made.draft)
 
 
 def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts | None = None) -> Network:
@@ -92,16 +91,17 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
         return now
     left = (now.requested.keys() - requested.keys()) | (now.requested.keys() & new.keys())
     made = _planned(base, now, requested, new, left, parts)
-    if harm := harmed(now.plan.document, made.plan.document, left):
+    differs = made.read.differs(now.read)
+    if harm := harmed(now.plan.document, made.plan.document, left, differs and differs[1]):
         about = next(iter(new), "")
         found = f"{some(harm)} would have to change"
         path = f"streams.{about}" if about else "streams"
         problem = PlanningProblem(path, "streams in place that stay as they are", found)
         raise NotAcceptedError(Kind.REFUSED, [problem])
     bounds = bounds_of(base, made, now)
-    after = Network(now.number + 1, requested, made.plan, made.hash, bounds, made.read, made.draft)
+    after = Network(now.number + 1, requested, made.plan, bounds.bounds, made.read, made.draft)
     parts.done("bounds")
-    if problems := [*broken(base, now, after, new), *beyond(after, new, rules.shares)]:
+    if problems := [*broken(base, now, after, new, bounds), *beyond(after, new, rules.shares)]:
         raise NotAcceptedError(Kind.REFUSED, problems)
     parts.done("judge")
     return after
@@ -118,8 +118,9 @@ def expect(now: Network, change: Change) -> None:
         raise NotAcceptedError(Kind.CHANGED, [problem])
 
 
-def bounds_of(base: Base, made: Finished, now: Network | None) -> Bounds:
-    """The bounds of a Plan; what has the same arrivals as before is not computed again.
+def bounds_of(base: Base, made: Finished, now: Network | None) -> Beside:
+    """The bounds of a Plan, and which of them the one before has not; what has the same arrivals as before is
+    not computed again.
 
     Streams whose bounds the proof of the schedule has are not analysed.
     """
@@ -127,8 +128,9 @@ def bounds_of(base: Base, made: Finished, now: Network | None) -> Bounds:
     if now is not None and made.is_beside:
         same_tick = release_tick(plan.document) == release_tick(now.plan.document)
         if same_tick and (found := bounds_beside(plan, now.bounds, base.memory)):
-            return {**found, "plan": made.hash}
-    return bounds_of_read(plan, False, base.memory)
+            return found
+    whole = without_hash(bounds_of_read(plan, False, base.memory))
+    return Beside(whole, [] if now is None else now.bounds["flows"], whole["flows"])
 
 
 def disagreement(base: Base, now: Network) -> tuple[str, Finished | None]:
@@ -266,25 +268,32 @@ def _check_removal(
         raise NotAcceptedError(Kind.FOREIGN, [problem])
 
 
-def harmed(before: PlanDocument, after: PlanDocument, left: Collection[str]) -> list[str]:
+def harmed(
+    before: PlanDocument, after: PlanDocument, left: Collection[str], gone: Sequence[int] | None = None
+) -> list[str]:
     """Streams in place that differ in any value: release, times on links, path, priority or addresses.
 
-    Nodes and ports are the same in both Plans, so their numbers are, too. The same objects never change.
+    Nodes and ports are the same in both Plans, so their numbers are, too. The same objects never change:
+    ``gone`` has the places of those that the Plan after the change has not, if they were looked for.
     """
-    other = others(after["streams"], before["streams"])
+    other = before["streams"] if gone is None else [before["streams"][place] for place in gone]
     stay = [stream for stream in other if stream["group"] not in left]
     now = {stream["name"]: stream for stream in after["streams"]} if stay else {}
     return [stream["name"] for stream in stay if now.get(stream["name"]) != stream]
 
 
 def broken(
-    base: Base, before: Network, after: Network, new: Mapping[str, Requested]
+    base: Base, before: Network, after: Network, new: Mapping[str, Requested], differ: Beside
 ) -> Iterator[PlanningProblem]:
-    """Limits that the worst case does not keep, of new streams and of those in place that it kept before."""
+    """Limits that the worst case does not keep, of new streams and of those in place that it kept before.
+
+    ``differ``: the bounds after the change that the network before it has not.
+    """
     about = next(iter(new), "")
-    was, now = before.bounds["flows"], after.bounds["flows"]
-    # Answers to other streams depend on the bounds of those.
-    earlier, flows = (was, now) if base.answers else (others(now, was), others(was, now))
+    earlier, flows = differ.was, differ.now
+    if base.answers:
+        # Answers to other streams depend on the bounds of those.
+        earlier, flows = before.bounds["flows"], after.bounds["flows"]
     known = {(flow["stream"], flow["listener"]): flow for flow in earlier}
     both = [(flow, known.get((flow["stream"], flow["listener"]))) for flow in flows]
     changed = [(flow, own) for flow, own in both if base.answers or flow["group"] in new or own != flow]

@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, count
-from operator import is_, is_not
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -66,12 +64,17 @@ class Network:
     """How many changes were accepted before."""
     requested: Mapping[str, Requested]
     plan: Plan
-    hash: str
     bounds: Bounds
+    """Without the hash of the Plan."""
     read: ReadPlan = field(repr=False, compare=False)
     """The Plan as the native module read it."""
     draft: Draft | None = field(default=None, repr=False, compare=False)
     """The decisions of the Plan, typed; None if it was read from a store and planning finds another one."""
+
+    @property
+    def hash(self) -> str:
+        """The hash of the Plan. The first one who asks may have to wait: a decision does not."""
+        return self.read.hash() or ""
 
     @property
     def text(self) -> str:
@@ -147,20 +150,6 @@ def _joined(streams: object, added: list[tuple[Scalar, Tree]], alone: bool) -> T
         return Tree(streams.place, tuple(added), 1 + sum(value.weight for _, value in added))
     weight = streams.weight + sum(value.weight for _, value in added)
     return Tree(streams.place, (*streams.entries, *added), weight)
-
-
-def places_of_others(before: Sequence[object], after: Sequence[object]) -> list[int]:
-    """The places in a list of the objects that an earlier one has not; an equal one is not the same."""
-    if all(map(is_, before, after)):
-        return list(range(len(before), len(after)))
-    same = next(compress(count(), map(is_not, before, after)), min(len(before), len(after)))
-    known = {*map(id, before[same:])}
-    return [place for place, one in enumerate(after[same:], same) if id(one) not in known]
-
-
-def others(before: Sequence[Part], after: Sequence[Part]) -> list[Part]:
-    """The objects of a list that an earlier one has not."""
-    return [after[place] for place in places_of_others(before, after)]
 
 
 def of_groups(parts: Sequence[Part], groups: Collection[str]) -> list[Part]:

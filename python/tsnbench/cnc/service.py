@@ -6,6 +6,7 @@ change; at most :data:`MOST_WAITING` changes wait at once.
 
 from __future__ import annotations
 
+import gc
 import queue
 import threading
 from collections import deque
@@ -25,6 +26,7 @@ from tsnbench.cnc.store import FullStoreError, LostStoreError, Store
 from tsnbench.cnc.tidying import tidied
 from tsnbench.errors import BackendError, InputError
 from tsnbench.planning.errors import PlanningProblem
+from tsnbench.planning.scheduling.schedule import prepare_beside
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
@@ -103,11 +105,22 @@ class Service:
         self._listeners: list[Callable[[Decision], None]] = []
         self._closing = False
         self._finish()
-        if base.separable:
-            # What changes are compared with is made now, not before the first answer.
-            self.network.read.beside(self.network.plan.document, self.network.plan.document)
+        self._prepare()
         self._writer = threading.Thread(target=self._work, name="cnc-writer", daemon=True)
         self._writer.start()
+
+    def _prepare(self) -> None:
+        """Makes now what the first change would need before its answer."""
+        if self.base.separable:
+            # What changes are compared with.
+            self.network.read.beside(self.network.plan.document, self.network.plan.document)
+            if self.network.draft is not None:
+                prepare_beside(self.network.draft)
+        if self.store is not None:
+            # If it cannot be written, the first change tells why.
+            with suppress(FullStoreError):
+                self.store.start(self.network)
+        _settle()
 
     def _finish(self) -> None:
         """Ends a change that was under way when the process ended: the devices tell which Plan they have.
@@ -225,9 +238,12 @@ class Service:
             found, whole = disagreement(self.base, now)
         except Exception as error:  # the writer goes on; what is not checked is not trusted
             found, whole = f"none: {error}", None
+        _settle()
         if now.draft is None:
             # It is that of a store: another version may plan otherwise, so only equal decisions are used.
-            self.network = replace(now, draft=whole.draft) if whole and not found else now
+            if whole and not found:
+                prepare_beside(whole.draft)
+                self.network = replace(now, draft=whole.draft)
             return
         if found:
             self.halted = found
@@ -326,6 +342,13 @@ class Service:
         for told in list(self._listeners):
             told(logged)
         return decision
+
+
+def _settle() -> None:
+    """Removes what is in cycles alone, and does not look there again while a change waits for its answer."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _moved(now: Network, after: Network, tidy: Sequence[str]) -> list[str]:

@@ -49,10 +49,10 @@ def tidied(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
         )
     if fragmentation(made.plan.document) >= fragmentation(now.plan.document):
         return now
-    bounds = bounds_of(base, made, None)
-    after = Network(now.number + 1, now.requested, made.plan, made.hash, bounds, made.read, made.draft)
+    bounds = bounds_of(base, made, now)
+    after = Network(now.number + 1, now.requested, made.plan, bounds.bounds, made.read, made.draft)
     parts.done("bounds")
-    if problems := list(broken(base, now, after, {})):
+    if problems := list(broken(base, now, after, {}, bounds)):
         raise NotAcceptedError(Kind.REFUSED, problems)
     parts.done("judge")
     return after

@@ -169,6 +169,7 @@ class Planned:
     """The canonical content with its hash, as :meth:`Plan.to_json` gives it; empty if the Plan was planned
     beside an earlier one, where nobody needs it at once."""
     hash: str
+    """As ``text``; beside an earlier Plan ``read`` has it."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,8 @@ def proved(
     try:
         found = before and before.read.beside(before.document, made.document)
         if found:
-            text, (content_hash, read) = "", found
+            text = content_hash = ""
+            read = found
         else:
             text, content_hash = made.written()
             read = ReadPlan(text)

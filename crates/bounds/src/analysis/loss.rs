@@ -3,7 +3,6 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.7 (queues), 8.6.5 (filters and meters), 8.6.8.4 (a frame that fits no window).
 
-use crate::curve::Ps;
 use crate::model::flow_hop::FlowHop;
 use crate::model::gate_clock::GateClock;
 use crate::model::member_streams;
@@ -12,7 +11,7 @@ use crate::model::sizes::{AROUND_SDU, Sizes, until_last_bit};
 use crate::model::software;
 use crate::reason::Reason;
 use crate::report::ClassBounds;
-use tsn_plan::{Fault, Gates, Plan, Port, Size, Stream};
+use tsn_plan::{Fault, Gates, Plan, Stream};
 
 /// Whether a fault may drop frames which leave by a port, or on the link behind it; `outages`: links and nodes that are
 /// down count, too.
@@ -88,28 +87,6 @@ fn never_starts(plan: &Plan, hop: &FlowHop, largest: u32, queue: Option<&ClassBo
         }
     }
     queue.and_then(|queue| queue.reason.clone())
-}
-
-/// Of the longest windows that the gates of two ports give a class the shorter one, ps; none if both are equal. Gates
-/// that drop frames for other reasons than a short window count as if they had none.
-#[must_use]
-pub fn narrowest(one: &Port, other: &Port, class: u8) -> Option<i64> {
-    let plain = |port: &Port| {
-        covered(port).is_some() == port.gates.is_some()
-            && port.gates.as_ref().is_none_or(|gates| !gates.holds() && !gates.unguarded)
-    };
-    let longest = |port: &Port| {
-        let openings = Openings::of(port.gates.as_ref(), class).filter(|_| plain(port));
-        openings.map_or(0, |own| own.longest().unwrap_or(Ps::MAX))
-    };
-    let (one, other) = (longest(one), longest(other));
-    (one != other || one == 0).then(|| one.min(other))
-}
-
-/// Whether every frame of these sizes fits a window of this length (ps), on a node without clocks.
-#[must_use]
-pub fn fits(size: &Size, port: &Port, window: i64) -> bool {
-    until_last_bit(Sizes::of(size, 0).largest, port) <= window
 }
 
 /// What counts as a reason for a loss, beside all that drops frames in any case.

@@ -16,5 +16,4 @@ pub(crate) mod scheduled_arrivals;
 pub(crate) mod survival;
 
 pub use clocks::{bounds, bounds_of, bounds_with, lower_bounds};
-pub use loss::{fits, narrowest};
 pub use network::memory::Memory;

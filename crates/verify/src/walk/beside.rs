@@ -140,12 +140,13 @@ impl Proof {
         stuck.extend(backlog::stuck(plan, &tables, &passages));
         let mut found = Self { report, stuck, full, walks, tables, others: Vec::new() };
         let (was, now) = (self.queues(), found.queues());
+        let queues = was != now;
         let differs = |number: &u32| {
             let own = found.walks[*number as usize].as_ref();
             let earlier = before.get(number).map_or(own, |before| before.as_ref());
             filled(plan, 0, earlier, &was).ne(filled(plan, 0, own, &now))
         };
-        let mut others: BTreeSet<u32> = near.into_iter().filter(differs).collect();
+        let mut others: BTreeSet<u32> = near.into_iter().filter(|own| queues && differs(own)).collect();
         others.extend(before.keys().filter(|number| differs(number)));
         others.extend(changed.joined.iter().map(|place| *place as u32));
         found.others = others.into_iter().collect();

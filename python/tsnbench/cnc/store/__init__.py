@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench._native import ReadPlan
+from tsnbench._native import ReadPlan, compact
 from tsnbench.cnc.changes import Decision, SettingError
 from tsnbench.cnc.network import Network, Requested
 from tsnbench.cnc.store.database import BusyStoreError, Database, Execute, FullStoreError, LostStoreError
@@ -22,7 +22,9 @@ from tsnbench.cnc.store.difference import difference, differing
 from tsnbench.cnc.store.sqlite import Sqlite
 from tsnbench.errors import ContentError
 from tsnbench.plan.bounds import Known, bounds_of_read
-from tsnbench.plan.document import Plan, without_hash
+from tsnbench.plan.bounds.proven import without_hash
+from tsnbench.plan.document import Plan
+from tsnbench.plan.document import without_hash as content_of
 from tsnbench.planning.passes import prove
 
 if TYPE_CHECKING:
@@ -121,13 +123,23 @@ class Store:
             execute("DELETE FROM decisions WHERE number <= ?", (decision.number - MOST_DECISIONS,))
             execute("DELETE FROM pending")
             if differs is not None and network is not None:
-                changed = json.dumps(differs, ensure_ascii=False)
-                execute("INSERT INTO changes VALUES (?, ?)", (network.number, changed))
+                execute("INSERT INTO changes VALUES (?, ?)", (network.number, compact(differs)))
             elif network is not None:
                 self._write(execute, network)
         if network is not None:
             self._last = network.number, network.hash
             self._changes = 0 if differs is None else self._changes + 1
+
+    def start(self, network: Network) -> None:
+        """Writes a network that nobody has changed yet, so that the first change writes only what differs.
+
+        Raises:
+            FullStoreError: nothing was written.
+        """
+        if self._last is None:
+            with self.database.begin() as execute:
+                self._write(execute, network)
+            self._last = network.number, network.hash
 
     def settle(self, network: Network) -> None:
         """Writes the network that is kept as a whole, in place of changes; nothing if it was written so.
@@ -197,7 +209,7 @@ class Store:
         return [Decision(**json.loads(text)) for (text,) in found][::-1]
 
     def network(self) -> Network | None:
-        """The network that was accepted last, with its proof and bounds computed again; None before any.
+        """The network after the last change, with its proof and bounds computed again; None before any.
 
         Raises:
             ContentError: the Plan of the store is not what was written, or its schedule is not proved.
@@ -207,12 +219,14 @@ class Store:
             return None
         changes = [text for (text,) in self.database.rows("SELECT document FROM changes ORDER BY number")]
         number, text, requested = found[0]
+        if not number and not changes:
+            return None
         network = self._network(number, text, requested, changes)
         self._last, self._changes = (network.number, network.hash), len(changes)
         return network
 
     def _network(self, number: int, text: str, requested: str, changes: Sequence[str] = ()) -> Network:
-        plan = Plan(without_hash(json.loads(text)))
+        plan = Plan(content_of(json.loads(text)))
         streams = {name: Requested(**one) for name, one in json.loads(requested).items()}
         try:
             if plan.to_json() != text:
@@ -224,8 +238,8 @@ class Store:
                 raise ValueError("; ".join(wrong))
         except (LookupError, TypeError, ValueError) as error:
             raise ContentError(f"{self.where}: expected a Plan that holds, found {error}") from None
-        bounds = bounds_of_read(Known(plan.document, read), hops=False)
-        return Network(number + len(changes), streams, plan, plan.hash, bounds, read)
+        bounds = without_hash(bounds_of_read(Known(plan.document, read), hops=False))
+        return Network(number + len(changes), streams, plan, bounds, read)
 
 
 def _after(

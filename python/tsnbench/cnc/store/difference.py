@@ -4,43 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from operator import is_
 from typing import TYPE_CHECKING
 
-from tsnbench.cnc.network import Network, Requested, places_of_others
+from tsnbench.cnc.network import Network, Requested
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument
-
-_CHANGED = ("ports", "streams", "taps")
-"""The members of a Plan that a stream changes that joins or leaves."""
 
 
 def difference(before: Network, after: Network) -> Json | None:
     """The parts of a network that the one before it has not, for JSON; None if that is more than the gates of
     ports, the taps, streams that left, and streams at the end.
 
-    Of Plans that were planned one beside the other, the parts that stay are the same objects.
+    Of Plans that were planned one beside the other, the native module found what differs.
     """
-    was: Mapping[str, object] = before.plan.document
-    now: Mapping[str, object] = after.plan.document
-    if was.keys() != now.keys() or any(now[key] is not was[key] for key in was.keys() - {*_CHANGED}):
+    found = after.read.differs(before.read)
+    was, now = before.plan.document, after.plan.document
+    if found is None:
         return None
-    ports = [before.plan.document["ports"], after.plan.document["ports"]]
-    earlier, streams = before.plan.document["streams"], after.plan.document["streams"]
-    gone = places_of_others(streams, earlier)
-    stay = list(earlier)
-    for place in reversed(gone):
-        del stay[place]
-    if len(ports[0]) != len(ports[1]) or not all(map(is_, stay, streams)):
+    ports, gone, joined = found
+    first = len(now["streams"]) - len(joined)
+    if joined and joined[0] != first:
         return None
     own, known = after.requested, before.requested
     return {
         "plan": after.hash,
-        "ports": {str(place): ports[1][place] for place in places_of_others(*ports)},
+        "ports": {str(place): now["ports"][place] for place in ports},
         "gone": gone,
-        "streams": streams[len(stay) :],
+        "streams": now["streams"][first:],
         "taps": None if was["taps"] is now["taps"] else now["taps"],
         "left": [name for name, one in known.items() if own.get(name) is not one],
         "requested": {name: asdict(one) for name, one in own.items() if known.get(name) is not one},

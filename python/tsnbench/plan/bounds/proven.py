@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from operator import itemgetter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from tsnbench.plan.bounds import Known, finish, lowered, release_tick, with_windows
 
@@ -19,8 +19,23 @@ if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import Bounds, FlowBounds, ProvenDelays
 
 
-def bounds_beside(plan: Known, known: Bounds, memory: BoundsMemory) -> Bounds | None:
-    """The bounds of a Plan's flows, as ``bounds_of_read`` gives them without ``hops``.
+def without_hash(found: Bounds) -> Bounds:
+    """Bounds without the hash of their Plan."""
+    return {**found, "plan": None}
+
+
+class Beside(NamedTuple):
+    """The bounds of a Plan beside those of an earlier one."""
+
+    bounds: Bounds
+    was: list[FlowBounds]
+    """Bounds of the earlier Plan that this one has not."""
+    now: list[FlowBounds]
+    """Bounds that the earlier one has not."""
+
+
+def bounds_beside(plan: Known, known: Bounds, memory: BoundsMemory) -> Beside | None:
+    """The bounds of a Plan's flows, as ``bounds_of_read`` gives them without ``hops`` and hash.
 
     Args:
         plan: one without clocks, faults, filters and redundancy, which was read beside an earlier one.
@@ -43,12 +58,12 @@ def bounds_beside(plan: Known, known: Bounds, memory: BoundsMemory) -> Bounds | 
     for flow in flows:
         finish(flow, tick)
     found["flows"] = all_flows = list(known["flows"])
-    for place in reversed(made["gone"]):
-        del all_flows[place]
+    was = [all_flows.pop(place) for place in reversed(made["gone"])]
     joined = {*made["joined"]}
     for place, flow in sorted(zip(made["places"], flows, strict=True), key=itemgetter(0)):
         if place in joined:
             all_flows.insert(place, flow)
         else:
+            was.append(all_flows[place])
             all_flows[place] = flow
-    return found
+    return Beside(found, was, flows)

@@ -32,7 +32,7 @@ from tsnbench.quantities import time
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
-    from tsnbench._native import ReadPlan
+    from tsnbench._native import ReadPlan, ScheduleNetwork
     from tsnbench.plan.types import PlanDocument
     from tsnbench.planning.scheduling.problem import (
         Found,
@@ -127,10 +127,8 @@ def schedule_beside(draft: Draft, joined: Sequence[Flow], plan: ReadPlan, left: 
     streams = _streams(draft, flows, queues)
     if draft.problems or draft.reopened is None or not all("tree" in stream for stream in streams):
         return False
-    known = draft.native_networks
-    if len(queues) not in known:
-        known[len(queues)] = _native.ScheduleNetwork(_native.compact(_problem(draft, [], queues)))
-    text = known[len(queues)].place(plan, _native.compact(streams), draft.reopened, left, queues)
+    network = _native_network(draft, queues)
+    text = network.place(plan, _native.compact(streams), draft.reopened, left, queues)
     if text is None:
         return False
     found: FoundBeside = json.loads(text)
@@ -141,6 +139,19 @@ def schedule_beside(draft: Draft, joined: Sequence[Flow], plan: ReadPlan, left: 
     for flow, pattern in before if draft.problems else ():
         flow.pattern, flow.scheduled = pattern, None
     return not draft.problems
+
+
+def prepare_beside(draft: Draft) -> None:
+    """Reads what :func:`schedule_beside` needs of the network, before the first stream joins."""
+    flows = [flow for flow in draft.flows if flow.stream.scheduled]
+    _native_network(draft, queues_of(draft, flows) or [0])
+
+
+def _native_network(draft: Draft, queues: Sequence[int]) -> ScheduleNetwork:
+    known = draft.native_networks
+    if len(queues) not in known:
+        known[len(queues)] = _native.ScheduleNetwork(_native.compact(_problem(draft, [], queues)))
+    return known[len(queues)]
 
 
 def _padded(earlier: list[Placed | None], problem: Problem) -> list[Placed | None]:
@@ -428,7 +439,6 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
     """Sets the gates of the ports of scheduled frames: only their classes are open while they pass, otherwise
     all others."""
     classes: dict[int, dict[int, int]] = defaultdict(dict)
-    tables = [port.pcp_to_class for port in draft.ports]
     seen: dict[tuple[int, int], set[int]] = {
         (pcp, queue): set() for pcp in range(8) for queue in range(len(queues))
     }
@@ -446,7 +456,7 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
                 continue
             passed.add(hop.port)
             check_scheduled(draft, draft.ports[hop.port], f"streams.{flow.group}", "scheduled streams")
-            traffic = tables[hop.port][pcp]
+            traffic = draft.ports[hop.port].pcp_to_class[pcp]
             if classes[hop.port].setdefault(traffic, queue) != queue:
                 port = draft.ports[hop.port]
                 pcps = (
