@@ -6,7 +6,7 @@ IEEE 802.3-2022, 3.2.7 and 90.7 (which point of the frame a stamp means).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -135,12 +135,14 @@ class SmallestDelays:
 
     def __init__(self, document: PlanDocument) -> None:
         self._document = document
-        self._points = stamped_points(document)
         self._plain = not any("cut_through_octets" in node for node in document["nodes"])
-        self._takes: dict[int, list[int]] = {}
-        self._longest: dict[int, int] = {}
+        self._takes: dict[int, _Times] = {}
         self._outside: dict[tuple[int, int, int], int] = {}
         self._found: dict[tuple[int, int, int], int] = {}
+
+    @cached_property
+    def _points(self) -> dict[str, str]:
+        return stamped_points(self._document)
 
     def ns(self, stream: Stream, listener: int, octets: int) -> int:
         """The result of :func:`smallest_delay_ns` for a frame of this size."""
@@ -168,16 +170,13 @@ class SmallestDelays:
         """
         if not self._plain or "redundancy" in stream:
             return False
-        longest = self._longest.get(octets)
-        if longest is None:
-            longest = self._longest[octets] = max(self._each(octets))
-        return longest * len(stream["route"]) <= limit_ns * 1_000
+        takes = self._each(octets)
+        return sum([takes[hop["port"]] for hop in stream["route"]]) <= limit_ns * 1_000
 
-    def _each(self, octets: int) -> list[int]:
-        """What a frame of this size takes at each port, in ps."""
+    def _each(self, octets: int) -> _Times:
         takes = self._takes.get(octets)
         if takes is None:
-            takes = self._takes[octets] = [self._at(port, octets) for port in self._document["ports"]]
+            takes = self._takes[octets] = _Times(self._document, octets)
         return takes
 
     def _not_counted(self, first: int, last: int, octets: int) -> int:
@@ -192,9 +191,19 @@ class SmallestDelays:
         points = since_release(self._document, stream, self._points)
         return smallest_delay_ns(self._document, stream, listener, octets, points)
 
-    def _at(self, port: Port, octets: int) -> int:
-        processing: int = self._document["nodes"][port["node"]]["processing_ns"] * 1_000
-        return processing + port["propagation_ps"] + transmission_ps(BEFORE_STAMP + octets, port["rate_bps"])
+
+class _Times(dict[int, int]):
+    """What a frame of one size takes at each port, in ps; of the ports that somebody asked for."""
+
+    def __init__(self, document: PlanDocument, octets: int) -> None:
+        self._nodes, self._ports, self._octets = document["nodes"], document["ports"], octets
+
+    def __missing__(self, number: int) -> int:
+        port = self._ports[number]
+        found = self._nodes[port["node"]]["processing_ns"] * 1_000 + port["propagation_ps"]
+        found += transmission_ps(BEFORE_STAMP + self._octets, port["rate_bps"])
+        self[number] = found
+        return found
 
 
 def _not_waited_for(

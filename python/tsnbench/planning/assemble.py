@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.document import FORMAT
-from tsnbench.planning.draft import Draft, Flow, Gates, Policing, Port, plan_route
+from tsnbench.planning.draft import Draft, Flow, Gates, Policing, Port, Tap, plan_route
 from tsnbench.planning.parts import without_none
 from tsnbench.planning.shaping.cbs_given import differing
 from tsnbench.planning.streams.requirements import requirements_document
@@ -37,7 +36,7 @@ def assemble(draft: Draft) -> PlanDocument:
             "nodes": [without_none(vars(node)) for node in draft.nodes],
             "ports": [port_document(port) for port in draft.ports],
             "streams": [stream_document(flow, replies) for flow in draft.flows],
-            "taps": taps_document(draft),
+            "taps": [tap_document(tap) for tap in draft.taps],
             "faults": draft.faults or None,
             "policing": _policing(draft.policing) or None,
             "clocks": clocks_document(draft),
@@ -45,18 +44,15 @@ def assemble(draft: Draft) -> PlanDocument:
     )
 
 
-def taps_document(draft: Draft) -> list[plan_types.Tap]:
-    """The taps of a finished draft in the Plan's form."""
-    return [
-        {
-            "name": tap.name,
-            "port": tap.port,
-            "stage": tap.stage,
-            "point": tap.point,
-            "granularity_ns": tap.granularity_ns,
-        }
-        for tap in draft.taps
-    ]
+def tap_document(tap: Tap) -> plan_types.Tap:
+    """A tap in the Plan's form."""
+    return {
+        "name": tap.name,
+        "port": tap.port,
+        "stage": tap.stage,
+        "point": tap.point,
+        "granularity_ns": tap.granularity_ns,
+    }
 
 
 def _measure_from(scenario: model.Scenario) -> plan_types.MeasureFrom | None:
@@ -141,15 +137,11 @@ def _slopes(slopes: Mapping[int, int]) -> list[plan_types.IdleSlope]:
 
 def _list(gates: Gates) -> dict[str, object]:
     """The keys that a port's first list and each of its changes have."""
-    return {
-        "base_time_ns": gates.base_time_ns,
-        "cycle_ns": gates.cycle_ns,
-        "entries": [
-            without_none({"open": mask, "interval_ns": interval, "mac": mac})
-            for (mask, interval), mac in zip_longest(gates.entries, gates.macs)
-        ],
-        "cycle_extension_ns": gates.extension_ns or None,
-    }
+    plain = gates.plain()
+    for entry, mac in zip(plain["entries"], gates.macs, strict=False):
+        if mac is not None:
+            entry["mac"] = mac
+    return {**plain, "cycle_extension_ns": gates.extension_ns or None}
 
 
 def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:

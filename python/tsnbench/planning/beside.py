@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from tsnbench._native import ReadPlan
 from tsnbench.plan.document import Plan
 from tsnbench.plan.streams.facts import Facts
-from tsnbench.planning.assemble import port_document, stream_document, taps_document
+from tsnbench.planning.assemble import port_document, stream_document, tap_document
 from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.planning.impossible import broken_limits
@@ -261,7 +261,7 @@ def _ports(document: PlanDocument, ports: Sequence[Port], touched: Iterable[int]
 
 def _taps(document: PlanDocument, earlier: Draft, draft: Draft) -> list[Tap]:
     """The taps, those of the earlier Plan as the same objects."""
-    if draft.taps == earlier.taps:
+    if draft.taps is earlier.taps:
         return document["taps"]
-    known = {tap["name"]: tap for tap in document["taps"]}
-    return [known[tap["name"]] if known.get(tap["name"]) == tap else tap for tap in taps_document(draft)]
+    known = dict(zip(map(id, earlier.taps), document["taps"], strict=True))
+    return [known.get(id(tap)) or tap_document(tap) for tap in draft.taps]

@@ -19,7 +19,7 @@ def read_network(tree: Mapping, reading: Reading) -> Net:
     read_parameters(reading, tree)
     top = SCENARIO.read(reading, tree, "")
     assert not isinstance(top, Bad)
-    return network.build(reading, top["network"])
+    return network.build(reading, top["network"]).ready()
 
 
 def read_run(tree: Mapping, reading: Reading, known: Net | None = None) -> model.Scenario | None:

@@ -6,6 +6,7 @@ where they reach b. IEEE 802.3-2022, 90.7.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -34,20 +35,26 @@ def place_taps(draft: Draft) -> None:
 
 
 def place_taps_beside(
-    draft: Draft, earlier: Sequence[Tap], left: Sequence[Flow], near: Sequence[Flow], joined: Sequence[Flow]
+    draft: Draft, earlier: list[Tap], left: Sequence[Flow], near: Sequence[Flow], joined: Sequence[Flow]
 ) -> None:
-    """Fills ``taps`` as :func:`place_taps` does, where flows left an earlier draft, and others joined.
+    """Fills ``taps`` as :func:`place_taps` does, where flows left an earlier draft, and others joined; with
+    ``earlier`` itself if nothing changes.
 
     Args:
         draft: its scenario requests no stages of hosts. earlier: the taps of the earlier draft.
             left, joined: the flows. near: at least all flows that begin or end where one of ``left`` did.
     """
-    wanted = {*earlier} - _at_ends(draft, left) | _at_ends(draft, [*near, *joined])
+    draft.taps = earlier
     named = Draft(draft.scenario, draft.nodes, draft.ports)
     place_taps(named)
-    wanted.update(named.taps)
-    same = len(wanted) == len(earlier) and wanted.issuperset(earlier)
-    draft.taps = [*earlier] if same else sorted(wanted, key=lambda tap: _order(draft, tap))
+    stay = {*_at_ends(draft, [*near, *joined]), *named.taps}
+    for tap in [*(_at_ends(draft, left) - stay), *stay]:
+        order = _order(draft, tap)
+        place = bisect_left(draft.taps, order, key=lambda own: _order(draft, own))
+        there = place < len(draft.taps) and _order(draft, draft.taps[place]) == order
+        if there != (tap in stay):
+            # Lists that others have stay as they are.
+            draft.taps = [*draft.taps[:place], *([] if there else [tap]), *draft.taps[place + there :]]
 
 
 def _at_ends(draft: Draft, flows: Sequence[Flow]) -> set[Tap]:

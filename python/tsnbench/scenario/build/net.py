@@ -182,6 +182,11 @@ class Net:
         a, b = forwarding
         return None if a is None or b is None else (a, b)
 
+    def ready(self) -> Net:
+        """The network with what every stream asks for: copies of it do not look for that again."""
+        vars(self).update(ends=self.ends, islands=self.islands, _near=self._near)
+        return self
+
     def reaches(self, talker: str, listener: str) -> bool:
         """Whether there is a path; only bridges and hosts forward."""
         return listener in self.neighbours[talker] or not self._islands(talker).isdisjoint(
