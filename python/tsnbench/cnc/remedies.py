@@ -15,11 +15,12 @@ from tsnbench.cnc.changes import Change, NotAcceptedError
 from tsnbench.cnc.network import Base, Network
 from tsnbench.foreign import Json
 from tsnbench.planning.errors import PlanningProblem
+from tsnbench.planning.scheduling.hints import patience
 from tsnbench.quantities import exact
 from tsnbench.scenario.units import DURATION, UnitError
 
 PATIENCE_S = 1.0
-"""No further remedy is tried after this time."""
+"""No further remedy or hint is tried after this time: other clients wait."""
 LONGER = (2, 4, 8)
 """Factors of the period."""
 LOOSER = (2, 4, 8)
@@ -41,7 +42,8 @@ def with_remedy(
         if monotonic() > end:
             break
         try:
-            decide(base, now, replace(change, add={name: other}), rules)
+            with patience(0):
+                decide(base, now, replace(change, add={name: other}), rules)
         except NotAcceptedError:
             continue
         return [replace(problems[0], hint=f"{words} would be admitted (tried)"), *problems[1:]]

@@ -21,11 +21,12 @@ from tsnbench.cnc.admission import Parts, Rules, decide, disagreement, first
 from tsnbench.cnc.changes import Change, Decision, Kind, NotAcceptedError, reasons_of
 from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Base, Network
-from tsnbench.cnc.remedies import with_remedy
+from tsnbench.cnc.remedies import PATIENCE_S, with_remedy
 from tsnbench.cnc.store import FullStoreError, LostStoreError, Store
 from tsnbench.cnc.tidying import tidied
 from tsnbench.errors import BackendError, InputError
 from tsnbench.planning.errors import PlanningProblem
+from tsnbench.planning.scheduling.hints import patience
 from tsnbench.planning.scheduling.schedule import prepare_beside
 
 if TYPE_CHECKING:
@@ -273,9 +274,10 @@ class Service:
             if self.halted:
                 raise NotAcceptedError(Kind.HALTED, [self._why_halted()])
             judge = tidied if change.tidy else decide
-            after = judge(self.base, now, change, self.rules, parts)
-            while fit is not None and (other := fit(after)) is not None:
-                after = decide(self.base, now, other, self.rules, parts)
+            with patience(PATIENCE_S):
+                after = judge(self.base, now, change, self.rules, parts)
+                while fit is not None and (other := fit(after)) is not None:
+                    after = decide(self.base, now, other, self.rules, parts)
         except NotAcceptedError as error:
             problems = error.problems
             if error.kind is Kind.REFUSED and not change.tidy:

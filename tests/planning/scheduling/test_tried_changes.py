@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from copy import deepcopy
+from math import inf
 from typing import Any
 
 import pytest
@@ -380,6 +381,26 @@ def test_the_last_try() -> None:
     hints = hints_of(FOUR, 1)
     assert hints._found(hints.problem) is not None
     assert hints.left == 0
+
+
+def test_a_service_tries_for_a_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No try begins that would end late, if it took as long as the longest one before."""
+    clock = [0.0]
+    monkeypatch.setattr(module, "thread_time", lambda: clock[0])
+
+    def slow(text: str) -> bool:
+        clock[0] += 0.3
+        return False
+
+    for seconds, tries in ((0, 0), (0.2, 1), (1.0, 3)):
+        with module.patience(seconds):
+            hints = hints_of(FOUR)
+        monkeypatch.setattr(module, "_planned", slow)
+        assert hints.of(SOME) is None
+        assert module.TRIES - hints.left == tries
+        assert hints._found(hints.problem) is None
+        assert not hints.works_without([0])
+    assert hints_of(FOUR).end == inf
 
 
 def test_large_problems_are_not_planned_again(monkeypatch: pytest.MonkeyPatch) -> None:

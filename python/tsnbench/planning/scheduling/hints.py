@@ -1,16 +1,19 @@
 """Hints for a scenario without a schedule: each change is tried by planning with it before it is printed.
 
 Tries are few and use the first engine alone; they are counted, not timed, so that a scenario always has the
-same hints.
+same hints. Only a service, whose other clients wait, limits their time: :func:`patience`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from math import lcm
-from typing import TYPE_CHECKING, Literal
+from math import inf, lcm
+from time import thread_time
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from tsnbench import _native
 from tsnbench.planning.draft import Draft, Flow
@@ -24,6 +27,7 @@ from tsnbench.scenario.units import DURATION, RATE
 if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import Found, Problem, Reason, Stream, TreeEntry
 
+Result = TypeVar("Result")
 TRIES = 40
 """Most tries for one scenario."""
 GROUPS = 12
@@ -35,6 +39,20 @@ SAID = 3
 RATES = tuple(mega * 10**6 for mega in (10, 100, 1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 100_000))
 MORE_TIME = 10_000_000_000
 """Time of the exact engine in a hint, ns, if its limit was lower and was reached."""
+
+
+_PATIENCE_S: ContextVar[float] = ContextVar("patience", default=inf)
+"""The longest time for the hints of one scenario."""
+
+
+@contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """Within, no change is tried for hints after so many seconds; 0: none. A try that was begun ends."""
+    before = _PATIENCE_S.set(seconds)
+    try:
+        yield
+    finally:
+        _PATIENCE_S.reset(before)
 
 
 @dataclass(frozen=True)
@@ -63,6 +81,9 @@ class Hints:
     known: dict[str, bool] = field(default_factory=dict)
     alone: Sequence[int] = ()
     """Streams that are impossible alone: changes that help the others are tried without them."""
+    end: float = field(default_factory=lambda: thread_time() + _PATIENCE_S.get())
+    """No try begins that would end later than this, if it took as long as the longest one before."""
+    longest: float = 0
 
     def of(self, reason: Reason) -> str | None:
         """A change that helps against a reason; None if no try helps."""
@@ -100,10 +121,19 @@ class Hints:
         """Whether all other streams have a schedule: tried, however many they are."""
         rest = [number for number in range(len(self.flows)) if number not in set(numbers)]
         part: Problem = {**self.problem, "streams": [self.problem["streams"][number] for number in rest]}
-        return _planned(_text(part))
+        return self._is_in_time() and self._timed(_planned, _text(part))
+
+    def _is_in_time(self) -> bool:
+        return thread_time() + self.longest < self.end
+
+    def _timed(self, tried: Callable[[str], Result], text: str) -> Result:
+        begin = thread_time()
+        found = tried(text)
+        self.longest = max(self.longest, thread_time() - begin)
+        return found
 
     def _works(self, change: Change, numbers: Sequence[int]) -> bool:
-        if self.left <= 0 or len(numbers) > LARGEST:
+        if self.left <= 0 or len(numbers) > LARGEST or not self._is_in_time():
             return False
         changed = _copied(self.problem)
         change.make(changed)
@@ -111,7 +141,7 @@ class Hints:
         text = _text(changed)
         if text not in self.known:
             self.left -= 1
-            self.known[text] = _planned(text)
+            self.known[text] = self._timed(_planned, text)
         return self.known[text]
 
     def _changes(self, reason: Reason, about: Sequence[int]) -> Iterator[Change]:
@@ -171,10 +201,10 @@ class Hints:
             yield self._deadline(group, max(own[0]["deadline_ns"], -(-max(placed) // 1_000)))
 
     def _found(self, problem: Problem) -> Found | None:
-        if self.left <= 0 or len(problem["streams"]) > LARGEST:
+        if self.left <= 0 or len(problem["streams"]) > LARGEST or not self._is_in_time():
             return None
         self.left -= 1
-        return _schedule(_text(problem))
+        return self._timed(_schedule, _text(problem))
 
     def _releases(self, groups: Sequence[str]) -> Iterator[Change]:
         """Releases that are left to the planner."""
@@ -308,7 +338,7 @@ class Hints:
     def _more_time(self) -> str | None:
         """More time for the exact engine, if it had little."""
         wanted = self.draft.scenario.schedule.time
-        if wanted >= MORE_TIME or len(self.flows) > LARGEST:
+        if wanted >= MORE_TIME or len(self.flows) > LARGEST or thread_time() + MORE_TIME / 1e9 > self.end:
             return None
         text = json.dumps(self.problem)
         found: Found = json.loads(_native.schedule(text, "{}"))
