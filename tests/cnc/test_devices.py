@@ -17,7 +17,8 @@ pytest.importorskip("yangson", reason="needs yangson (pip install 'tsnbench[cnc]
 import yangson
 from yangson.enumerations import ContentType, ValidationScope
 
-from cnc.cell import BOUNDED, GREEDY, SCHEDULED, base_of, serving, stream_of
+from cnc.cell import BOUNDED, GREEDY, SCHEDULED, Served, base_of, serving, stream_of
+from support.commands import tsnbench
 from support.gate_state import GateState
 from support.netconf_server import PASSWORD, USER
 from support.two_servers import MODULES, Two, devices_of, needs_servers, two_servers
@@ -161,6 +162,25 @@ def test_killed_between_store_and_devices_the_devices_say_which_plan_it_is(
         assert len(last.decisions) == 2
 
 
+def _others_change_the_devices(
+    served: Served, two: Two, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service tells it when it is asked, and gives the devices its Plan again."""
+    assert served.ask("GET", "/api/devices")[1]["differences"] == []
+    devices_of(two, folder).put(base_of(folder).planned.plan.document)
+    found = served.ask("GET", "/api/devices")[1]["differences"]
+    assert found
+    assert all(line.startswith(("sw1: ", "sw2: ")) for line in found)
+    monkeypatch.setenv("TSNBENCH_CNC", served.address)
+    told = tsnbench("cnc", "devices")
+    assert (told.returncode, told.stdout.splitlines()) == (1, found)
+    assert served.ask("POST", "/api/devices", {"overwrite": False})[0] == 400
+    done = tsnbench("cnc", "devices", "--overwrite")
+    assert (done.returncode, "devices: accepted" in done.stdout) == (0, True), done.stderr
+    assert served.ask("GET", "/api/devices")[1]["differences"] == []
+    assert served.ask("GET", "/api/decisions")[1]["decisions"][0]["change"]["devices"] == "overwrite"
+
+
 def test_the_command_tells_differences_and_overwrites_nothing_by_itself(
     two: Two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,7 +193,9 @@ def test_the_command_tells_differences_and_overwrites_nothing_by_itself(
         serving(tmp_path, *words).__enter__()
     with serving(tmp_path, *words, "--overwrite") as served:
         assert served.ask("PUT", "/api/streams/x", SCHEDULED)[0] == 201
+        _others_change_the_devices(served, two, tmp_path, monkeypatch)
         two[0].kill()
+        assert served.ask("GET", "/api/devices")[0] == 502
         status, told, _ = served.ask("PUT", "/api/streams/y", BOUNDED)
         assert (status, told["decision"]["outcome"]) == (502, "devices")
         assert served.ask("GET", "/api/streams/y")[0] == 404

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ TOKENS = """
 [camera]
 token = "the camera's own token"
 scope = "own"
+most-streams = 1
 [drive]
 token = "another token, of the drive"
 scope = "own"
@@ -208,6 +210,26 @@ def test_commands_ask_the_service(empty: Served, tmp_path: Path, monkeypatch: py
     assert "hint: `tsnbench cnc serve SCENARIO` starts one" in gone.stderr
 
 
+def test_who_was_away_gets_the_events_since_then(empty: Served) -> None:
+    def events(last: str, most: int) -> list[int]:
+        with socket.create_connection(("127.0.0.1", empty.port), timeout=20) as line:
+            head = f"GET /api/events HTTP/1.1\r\nhost: 127.0.0.1:{empty.port}\r\n{last}\r\n"
+            line.sendall(head.encode())
+            reader, found = line.makefile("r"), []
+            while not reader.readline().startswith(": decisions"):
+                pass
+            empty.ask("DELETE", "/api/streams/nobody")
+            while len(found) < most:
+                if (text := reader.readline()).startswith("id: "):
+                    found.append(int(text.removeprefix("id: ")))
+            return found
+
+    (number,) = events("", 1)
+    assert events(f"last-event-id: {number - 1}\r\n", 2) == [number, number + 1]
+    assert events("last-event-id: none\r\n", 1) == [number + 2]
+    assert events(f"last-event-id: {10**18 - 1}\r\n", 1) == [number + 3]
+
+
 def test_tokens_say_who_asks_and_what_they_may_do(tmp_path: Path) -> None:
     (tmp_path / "tokens.toml").write_text(TOKENS)
     with serving(tmp_path, "--tokens", tmp_path / "tokens.toml") as served:
@@ -216,6 +238,14 @@ def test_tokens_say_who_asks_and_what_they_may_do(tmp_path: Path) -> None:
         assert served.ask("GET", "/api/network", authorization=VIEWER)[0] == 200
         assert served.ask("PUT", "/api/streams/x", BOUNDED, authorization=VIEWER)[0] == 403
         assert served.ask("PUT", "/api/streams/x", BOUNDED, authorization=CAMERA)[0] == 201
+        # The camera has as many as it may have; the same words again, or others for it, are not more.
+        status, told, _ = served.ask("PUT", "/api/streams/y", BOUNDED, authorization=CAMERA)
+        assert (status, told["detail"]) == (409, "streams: expected at most 1 streams of camera, found more")
+        assert served.ask("PUT", "/api/streams/x", BOUNDED, authorization=CAMERA)[0] == 200
+        assert served.ask("PUT", "/api/streams/y", BOUNDED, authorization=DRIVE)[0] == 201
+        assert served.ask("POST", "/api/devices", {"overwrite": True}, authorization=ENGINEER)[0] == 403
+        assert served.ask("GET", "/api/devices", authorization=CAMERA)[0] == 403
+        assert served.ask("GET", "/api/devices", authorization=ENGINEER)[0] == 404, "it has none"
         assert served.ask("DELETE", "/api/streams/x", authorization=DRIVE)[0] == 403
         assert served.ask("PUT", "/api/streams/x", SCHEDULED, authorization=DRIVE)[0] == 403
         assert served.ask("DELETE", "/api/streams/x", authorization=ENGINEER)[0] == 200
@@ -224,6 +254,9 @@ def test_tokens_say_who_asks_and_what_they_may_do(tmp_path: Path) -> None:
             ("engineer", "accepted"),
             ("drive", "foreign"),
             ("drive", "foreign"),
+            ("drive", "accepted"),
+            ("camera", "accepted"),
+            ("camera", "refused"),
             ("camera", "accepted"),
         ]
         assert "token" not in json.dumps(log)
@@ -235,7 +268,9 @@ def test_tokens_say_who_asks_and_what_they_may_do(tmp_path: Path) -> None:
         ("", "found none"),
         ("x = 1", "other keys"),
         ('[x]\ntoken = "short"\nscope = "own"', "at least 16 characters"),
-        ('[x]\ntoken = "long enough for one"\nscope = "root"', "a scope of read, own, all"),
+        ('[x]\ntoken = "long enough for one"\nscope = "root"', "a scope of read, own, all, devices"),
+        (ONE + "most-streams = -1", "a number of streams in most-streams, found -1"),
+        (ONE + "most-streams = true", "a number of streams"),
         (ONE + ONE.replace("x", "y"), "twice"),
         ("[", "expected TOML"),
     ],

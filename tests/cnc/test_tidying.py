@@ -146,6 +146,7 @@ def test_who_may_tidy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert done.returncode == 0, done.stderr
         assert "~s1 ~s3" in done.stdout
         assert "released at" in done.stdout
+        assert "~s1 ~s3" in tsnbench("cnc", "explain", "s1").stdout
         again = tsnbench("cnc", "tidy", "--maintenance")
         assert "released at" not in again.stdout
         assert tsnbench("cnc", "tidy").returncode == 2

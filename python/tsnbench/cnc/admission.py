@@ -60,6 +60,8 @@ class Rules:
 
     most_streams: int = 10_000
     """Streams of all clients."""
+    most_of: Callable[[str], int | None] = lambda client: None
+    """Streams of one client; None: no limit of its own."""
     may_change: Callable[[str, str], bool] = lambda client, owner: client == owner
     """Whether a client may remove or replace a stream of an owner."""
     shares: Mapping[int, Fraction] = field(default_factory=dict)
@@ -249,6 +251,10 @@ def _requested(
         requested[name] = new[name] = Requested(change.client, written, slot)
     if len(requested) > rules.most_streams:
         problem = PlanningProblem("streams", f"at most {rules.most_streams} requested streams", "more")
+        raise NotAcceptedError(Kind.REFUSED, [problem])
+    most = rules.most_of(change.client) if new else None
+    if most is not None and sum(one.client == change.client for one in requested.values()) > most:
+        problem = PlanningProblem("streams", f"at most {most} streams of {change.client}", "more")
         raise NotAcceptedError(Kind.REFUSED, [problem])
     return requested, new
 

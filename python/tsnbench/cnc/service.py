@@ -298,13 +298,37 @@ class Service:
             self._lose(error)
             raise
         except (BackendError, InputError) as error:
-            problem = PlanningProblem("devices", "devices that take the Plan", str(error))
-            outcome = replace(
-                decision, outcome=Kind.DEVICES.value, plan=now.hash, streams=(), reasons=reasons_of([problem])
-            )
-            return self._told(outcome, None)
+            return self._told(_not_deployed(replace(decision, plan=now.hash, streams=()), error), None)
         parts.done("deploy")
         return self._told(replace(decision, notes=notes, in_force_ns=self.in_force_ns), after)
+
+    def differing(self) -> Sequence[str]:
+        """What the devices have otherwise than the Plan in force. Only the writer calls it.
+
+        Raises:
+            BackendError: a device cannot be read. InputError: it gives no access.
+        """
+        return () if self.devices is None else self.devices.differences(self.network.plan.document)
+
+    def overwrite(self, client: str) -> Decision:
+        """Gives the devices the Plan in force once more. Only the writer calls it.
+
+        Raises:
+            FullStoreError: the store cannot be written.
+        """
+        self._number += 1
+        asked = {"add": {}, "remove": [], "devices": "overwrite"}
+        decision = Decision(self._number, _time(), client, asked, "accepted", self.network.hash)
+        notes: Sequence[str] = ()
+        try:
+            if self.devices is not None:
+                notes = self.devices.put(self.network.plan.document)
+        except FullStoreError as error:
+            self._lose(error)
+            raise
+        except (BackendError, InputError) as error:
+            return self._told(_not_deployed(decision, error), None)
+        return self._told(replace(decision, notes=notes, in_force_ns=self.in_force_ns), None)
 
     @property
     def in_force_ns(self) -> int | None:
@@ -351,6 +375,12 @@ def _settle() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+
+
+def _not_deployed(decision: Decision, error: Exception) -> Decision:
+    """The decision if the devices did not take the Plan."""
+    problem = PlanningProblem("devices", "devices that take the Plan", str(error))
+    return replace(decision, outcome=Kind.DEVICES.value, reasons=reasons_of([problem]))
 
 
 def _moved(now: Network, after: Network, tidy: Sequence[str]) -> list[str]:

@@ -35,5 +35,5 @@ def root() -> None:
 
 
 app.command("serve")(serve)
-for _name in ("add", "remove", "tidy", "list", "explain"):
+for _name in ("add", "remove", "tidy", "devices", "list", "explain"):
     app.command(_name)(getattr(asking, "list_streams" if _name == "list" else _name))

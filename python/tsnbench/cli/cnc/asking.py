@@ -88,6 +88,31 @@ def tidy(
         tell_decision(service_at(at, authority).ask("POST", "/api/tidy", asked), as_json)
 
 
+def devices(
+    overwrite: Annotated[bool, flag("--overwrite", "Give all of them the Plan in force.")] = False,
+    at: At = None,
+    authority: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the devices of the service with its Plan in force.
+
+    Ends with 1 if they differ.
+    """
+    with user_errors():
+        line = service_at(at, authority)
+        if overwrite:
+            tell_decision(line.ask("POST", "/api/devices", {"overwrite": True}), as_json)
+            return
+        found = _document(line.ask("GET", "/api/devices"))
+    if as_json:
+        print_json("cnc-devices", found)
+    else:
+        for text in found["differences"] or ["the devices have the Plan in force"]:
+            print_line(text)
+    if found["differences"]:
+        raise typer.Exit(Exit.REQUIREMENT_FAILED)
+
+
 def list_streams(at: At = None, authority: Authority = None, as_json: AsJson = False) -> None:
     """List the streams in place, with worst case and margin."""
     with user_errors():
@@ -183,6 +208,7 @@ def _print_decision(decision: Json, tell: Callable[[str], None] = print_line) ->
     names = [*(f"+{name}" for name in decision["change"]["add"])]
     names += [f"-{name}" for name in decision["change"]["remove"]]
     names += [f"~{name}" for name in decision["change"].get("tidy", ())]
+    names += ["devices"] if "devices" in decision["change"] else []
     said = "accepted" if decision["outcome"] == "accepted" else "not accepted"
     tell(f"{decision['number']}  {decision['at']}  {decision['client']}  {' '.join(names)}: {said}")
     for flow in decision["streams"]:

@@ -129,7 +129,7 @@ def serve(
                 partial=partial,
                 lead_s=_lead_s(lead),
             )
-        rules = Rules(most, clients.may_change, _shares(reserve or []), _moves(moves))
+        rules = Rules(most, clients.most_streams, clients.may_change, _shares(reserve or []), _moves(moves))
         own = _Own(base, store, database, devices, rules, overwrite, yang)
         own.serve(room, host, port, clients, tls)
 

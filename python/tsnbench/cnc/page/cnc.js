@@ -113,7 +113,7 @@ function line(text, kind = "") {
 
 function decisionItem(one) {
   const made = document.createElement("li");
-  const names = [...Object.keys(one.change.add).map((name) => `+${name}`), ...one.change.remove.map((name) => `−${name}`), ...(one.change.tidy ?? []).map((name) => `~${name}`)];
+  const names = [...Object.keys(one.change.add).map((name) => `+${name}`), ...one.change.remove.map((name) => `−${name}`), ...(one.change.tidy ?? []).map((name) => `~${name}`), ...(one.change.devices ? ["devices"] : [])];
   const said = document.createElement("strong");
   said.textContent = one.outcome === "accepted" ? "accepted" : `not accepted (${one.outcome})`;
   said.className = one.outcome === "accepted" ? "good" : "bad";

@@ -148,7 +148,7 @@ class Restconf:
     async def events_of(self, request: Request) -> Response:
         """The event stream: notifications of the module for every decision about a stream of a CUC."""
         client_of(request, Scope.READ)
-        return self.events.answer(self._notification)
+        return self.events.answer(self._notification, request)
 
     async def data(self, request: Request) -> Response:
         """Reads, writes or removes a resource of the module."""

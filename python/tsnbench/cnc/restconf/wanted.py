@@ -96,6 +96,9 @@ class Streams:
         self._check(client, cuc, before, expected)
         if before is None and len(self._wanted) >= MOST_WANTED:
             raise NotAllowedError(507, f"at most {MOST_WANTED} streams")
+        most = self.service.rules.most_of(client) if before is None else None
+        if most is not None and sum(one.client == client for one in self._wanted.values()) >= most:
+            raise NotAllowedError(409, f"at most {most} streams of {client}")
         own = replace(before, stream=stream) if before else Wanted(cuc, client, stream)
         self._keep({key: own})
         return before is None

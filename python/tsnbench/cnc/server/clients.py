@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import tomllib
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -35,6 +35,8 @@ class Scope(IntEnum):
     """Add streams, and remove its own."""
     ALL = 3
     """Remove the streams of others, too."""
+    DEVICES = 4
+    """Give devices the Plan although somebody else has changed them."""
 
 
 @dataclass
@@ -43,6 +45,8 @@ class Client:
 
     name: str
     scope: Scope
+    most_streams: int | None = None
+    """Streams of this client at once; None: no limit of its own."""
     _times: deque[float] = field(default_factory=deque)
 
     def may_ask(self) -> bool:
@@ -60,14 +64,14 @@ class Clients:
     """The clients of a service.
 
     Args:
-        tokens: SHA-256 of each client's token as hex, by the name of the client, with its scope; None:
-            everybody is the client ``local``, which may do everything.
+        tokens: of each client the SHA-256 of its token, by name; None: everybody is the client ``local``,
+            which may do everything. clients: these clients.
     """
 
-    def __init__(self, tokens: Mapping[str, tuple[bytes, Scope]] | None = None) -> None:
+    def __init__(self, tokens: Mapping[str, bytes] | None = None, clients: Sequence[Client] = ()) -> None:
         self._tokens = tokens
-        self._clients = {name: Client(name, scope) for name, (_, scope) in (tokens or {}).items()}
-        self._local = Client("local", Scope.ALL)
+        self._clients = {client.name: client for client in clients}
+        self._local = Client("local", Scope.DEVICES)
 
     @property
     def named(self) -> bool:
@@ -81,7 +85,7 @@ class Clients:
         kind, _, token = authorization.partition(" ")
         digest = hashlib.sha256(token.strip().encode()).digest()
         found = None
-        for name, (own, _) in self._tokens.items():
+        for name, own in self._tokens.items():
             # All of them are compared, so that the time does not say how near a guess is.
             if hmac.compare_digest(own, digest):
                 found = self._clients[name]
@@ -90,11 +94,16 @@ class Clients:
     def may_change(self, client: str, owner: str) -> bool:
         """Whether a client may remove or replace a stream of an owner."""
         own = self._clients.get(client, self._local)
-        return client == owner or own.scope is Scope.ALL
+        return client == owner or own.scope >= Scope.ALL
+
+    def most_streams(self, client: str) -> int | None:
+        """How many streams a client may have at once; None: no limit of its own."""
+        return self._clients.get(client, self._local).most_streams
 
 
 def read_clients(file: Path) -> Clients:
-    """Reads a TOML file: ``[camera]``, ``token = "…"``, ``scope = "own"`` (read, own or all).
+    """Reads a TOML file: ``[camera]``, ``token = "…"``, ``scope = "own"`` (read, own, all or devices), and
+    perhaps ``most-streams = 20``.
 
     Raises:
         SettingError: the file is none, has an unknown key or scope, a short token, or one token twice.
@@ -103,23 +112,23 @@ def read_clients(file: Path) -> Clients:
         found = tomllib.loads(foreign.read_text(file, LARGEST_FILE))
     except tomllib.TOMLDecodeError as error:
         raise SettingError(f"{file}: expected TOML, found {error}") from None
-    tokens: dict[str, tuple[bytes, Scope]] = {}
-    for name, own in found.items():
-        tokens[name] = _client(file, name, own)
-    if len({digest for digest, _ in tokens.values()}) < len(tokens):
+    made = {name: _client(file, name, own) for name, own in found.items()}
+    tokens = {name: digest for name, (digest, _) in made.items()}
+    if len({*tokens.values()}) < len(tokens):
         raise SettingError(f"{file}: expected a token of its own for each client, found one twice")
     if not tokens:
         raise SettingError(
             f'{file}: expected clients, found none\n  hint: write [camera], token = "…", scope = "own"'
         )
-    return Clients(tokens)
+    return Clients(tokens, [client for _, client in made.values()])
 
 
-def _client(file: Path, name: str, own: object) -> tuple[bytes, Scope]:
+def _client(file: Path, name: str, own: object) -> tuple[bytes, Client]:
     scopes = {scope.name.lower(): scope for scope in Scope}
-    if not NAME.fullmatch(name) or not isinstance(own, dict) or own.keys() != {"token", "scope"}:
+    keys = own.keys() - {"most-streams"} if isinstance(own, dict) else set()
+    if not NAME.fullmatch(name) or not isinstance(own, dict) or keys != {"token", "scope"}:
         raise SettingError(f"{file}: {name}: expected a client with token and scope, found other keys")
-    token, scope = own["token"], own["scope"]
+    token, scope, most = own["token"], own["scope"], own.get("most-streams")
     if not isinstance(token, str) or len(token) < SHORTEST_TOKEN:
         raise SettingError(
             f"{file}: {name}: expected a token of at least {SHORTEST_TOKEN} characters, found less"
@@ -128,4 +137,8 @@ def _client(file: Path, name: str, own: object) -> tuple[bytes, Scope]:
         raise SettingError(
             f"{file}: {name}: expected a scope of {', '.join(scopes)}, found {foreign.shown(scope)}"
         )
-    return hashlib.sha256(token.encode()).digest(), scopes[scope]
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
+        raise SettingError(
+            f"{file}: {name}: expected a number of streams in most-streams, found {foreign.shown(most)}"
+        )
+    return hashlib.sha256(token.encode()).digest(), Client(name, scopes[scope], most)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from itertools import islice
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -26,6 +27,7 @@ from tsnbench.cnc.server.asking import (
 from tsnbench.cnc.server.clients import Scope
 from tsnbench.cnc.server.events import Events
 from tsnbench.cnc.service import Service
+from tsnbench.errors import BackendError, InputError
 from tsnbench.foreign import Json
 from tsnbench.plan.network import Network as PlanNetwork
 from tsnbench.plan.notes import Notes
@@ -150,6 +152,24 @@ class Plain:
         found = _decisions(self.service.decisions, request.query_params.get("stream", ""))
         return JSONResponse({"format": "tsnbench-cnc-decisions/1", "decisions": found})
 
+    async def devices(self, request: Request) -> Response:
+        """Compares the devices with the Plan in force, or gives it to them."""
+        reads = request.method in ("GET", "HEAD")
+        client = client_of(request, Scope.ALL if reads else Scope.DEVICES)
+        if self.service.devices is None:
+            return problem(404, "The service has no devices: start it with --node")
+        if not reads:
+            if await object_of(request) != {"overwrite": True}:
+                raise NoJsonError("expected overwrite: true alone")
+            done = self.service.soon(lambda: self.service.overwrite(client.name))
+            return self._answer(await run_in_threadpool(done.result))
+        asked = self.service.soon(self.service.differing)
+        try:
+            found = await run_in_threadpool(asked.result)
+        except (BackendError, InputError) as error:
+            return problem(502, str(error))
+        return _json(self.service.network, {"format": "tsnbench-cnc-devices/1", "differences": [*found]})
+
     async def files(self, request: Request) -> Response:
         """The YANG data of every node, as ``tsnbench plan --into DIR --as yang`` writes them."""
         client_of(request, Scope.READ)
@@ -175,7 +195,7 @@ def routes(service: Service, told: Events) -> list[Route]:
 
     async def events(request: Request) -> Response:
         client_of(request, Scope.READ)
-        return told.answer(Decision.document)
+        return told.answer(Decision.document, request)
 
     return [
         Route("/api/changes", answered(plain.change), methods=["POST"]),
@@ -185,6 +205,7 @@ def routes(service: Service, told: Events) -> list[Route]:
         Route("/api/network", answered(plain.network)),
         Route("/api/drawing", answered(plain.drawing)),
         Route("/api/plan", answered(plain.plan)),
+        Route("/api/devices", answered(plain.devices), methods=["GET", "POST"]),
         Route("/api/decisions", answered(plain.decisions)),
         Route("/api/events", answered(events)),
         Route("/api/files", answered(plain.files)),
@@ -230,6 +251,6 @@ def _decisions(decisions: deque[Decision], name: str) -> list[Json]:
     found = (
         one.document()
         for one in reversed(decisions.copy())
-        if not name or name in one.change["add"] or name in one.change["remove"]
+        if not name or any(name in one.change.get(key, ()) for key in ("add", "remove", "tidy"))
     )
     return list(islice(found, SHOWN))
