@@ -97,7 +97,7 @@ def main() -> None:
             SCENARIO.replace("FIRST", "station1.1").replace("LAST", "station4.2"), encoding="utf-8"
         )
         base = Base(file)
-        stations = [node["name"] for node in base.planned.plan.document["nodes"] if node["kind"] != "bridge"]
+        stations = [node["name"] for node in base.plan.document["nodes"] if node["kind"] != "bridge"]
         print(
             "| seed | joined | left | refused | in place | CPU ms a change | network | fragmented | admits |"
         )

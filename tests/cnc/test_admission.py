@@ -198,10 +198,8 @@ def test_the_plan_is_that_of_a_scenario_with_the_streams_written_into_it(base: B
     lines += ["  y: {from: cam2, to: ctl, pcp: 3, period: 1 ms, payload: 1000 B,"]
     lines += ["      requires: {delay: 1 ms}, udp-port: 5004}"]
     written = base_of(tmp_path, SCENARIO + "\n".join(lines) + "\n")
-    assert {one["name"]: one for one in written.planned.plan.document["streams"]}.keys() == streams(
-        now
-    ).keys()
-    ours, theirs = streams(now), {one["name"]: one for one in written.planned.plan.document["streams"]}
+    assert {one["name"]: one for one in written.plan.document["streams"]}.keys() == streams(now).keys()
+    ours, theirs = streams(now), {one["name"]: one for one in written.plan.document["streams"]}
     assert ours.keys() == theirs.keys()
     for name in ("log", "y"):
         assert ours[name] == theirs[name]

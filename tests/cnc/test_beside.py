@@ -195,10 +195,10 @@ def _disturb(draw: random.Random, document: Any) -> None:
 def _shared(earlier: Any, document: Any) -> Any:
     """A document with the objects of an earlier one where they are equal."""
     found = {**earlier}
-    for key in ("ports", "streams"):
+    for key in ("ports", "streams", "taps"):
         known = {json.dumps(one): one for one in earlier[key]}
         found[key] = [known.get(json.dumps(one), one) for one in document[key]]
-    return found if document["taps"] == earlier["taps"] else {**found, "taps": document["taps"]}
+    return found if document["taps"] != earlier["taps"] else {**found, "taps": earlier["taps"]}
 
 
 def _differs(earlier: Any, document: Any) -> tuple[list[int], list[int], list[int]]:

@@ -167,7 +167,7 @@ def _others_change_the_devices(
 ) -> None:
     """The service tells it when it is asked, and gives the devices its Plan again."""
     assert served.ask("GET", "/api/devices")[1]["differences"] == []
-    devices_of(two, folder).put(base_of(folder).planned.plan.document)
+    devices_of(two, folder).put(base_of(folder).plan.document)
     found = served.ask("GET", "/api/devices")[1]["differences"]
     assert found
     assert all(line.startswith(("sw1: ", "sw2: ")) for line in found)

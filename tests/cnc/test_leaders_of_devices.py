@@ -123,7 +123,7 @@ def test_who_locks_a_device_later_asks_whether_it_leads(two: Two, tmp_path: Path
         holder.stage("<config/>")
     holder.close()
     devices.fence = lost
-    document = base_of(tmp_path).planned.plan.document
+    document = base_of(tmp_path).plan.document
     with pytest.raises(LostStoreError):
         devices.put(document)
     assert devices.differences(document)

@@ -160,6 +160,17 @@ impl ReadPlan {
         other.ask_named(py, |other| *other == plan)
     }
 
+    /// The priorities of the scheduled streams that are not at the places `without`, the highest first.
+    fn scheduled_pcps(&self, py: Python<'_>, without: HashSet<u32>) -> Vec<u8> {
+        py.detach(|| {
+            let mut chain = self.version.lock();
+            let about = (0..).zip(&chain.at(self.version.number).about);
+            let own = about.filter(|(place, _)| !without.contains(place)).filter_map(|(_, own)| own.pcp);
+            let found = own.fold(0_u8, |all, pcp| all | 1 << (pcp & 7));
+            (0..8).rev().filter(|pcp| found >> pcp & 1 == 1).collect()
+        })
+    }
+
     /// The places of the streams that pass one of these ports. `alike`: of those that pass the same port with the same
     /// priority, all scheduled or none, one is enough.
     #[pyo3(signature = (ports, without, alike = false))]

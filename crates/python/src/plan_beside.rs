@@ -2,7 +2,7 @@
 
 use crate::bounds::{BoundsMemory, bounds_of_streams};
 use crate::canonical::{Keys, content, quote, write};
-use crate::resident::{About, Chain, Difference, Hash, Part, Texts, Version, Whole};
+use crate::resident::{About, Chain, Difference, Hash, Moved, Part, Texts, Version, Whole};
 use crate::schedule::Delays;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use tsn_bounds::{FlowBounds, PortBounds};
 use tsn_plan::{ContentHash, Plan, Port, Stream, Tap};
-use tsn_verify::{Changed, Known, Proof, Proven};
+use tsn_verify::{Changed, Known, Proof};
 
 /// Where a plan differs from the earlier one.
 pub(crate) struct Differs {
@@ -61,25 +61,30 @@ fn member<'py>(document: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, 
     document.get_item(key)?.ok_or_else(|| refuse(&format!("the plan cannot be read: no {key}")))
 }
 
-/// The objects of two lists.
-fn both<'py>(earlier: &Bound<'py, PyAny>, own: &Bound<'py, PyAny>) -> PyResult<[Vec<Bound<'py, PyAny>>; 2]> {
-    Ok([earlier.cast::<PyList>()?.iter().collect(), own.cast::<PyList>()?.iter().collect()])
+/// The places of the objects that left a list, and of those that joined it. None if others have another order.
+fn moved(earlier: &Bound<'_, PyList>, own: &Bound<'_, PyList>) -> Option<(Vec<usize>, Vec<usize>)> {
+    let same = earlier.iter().zip(own.iter()).take_while(|(one, other)| one.is(other)).count();
+    let rest = |list: &Bound<'_, PyList>| -> Vec<usize> {
+        list.iter().skip(same).map(|one| one.as_ptr() as usize).collect()
+    };
+    let (was, now) = (rest(earlier), rest(own));
+    let (before, after): (HashSet<&usize>, HashSet<&usize>) = (was.iter().collect(), now.iter().collect());
+    let only = |list: &[usize], other: &HashSet<&usize>| -> Vec<usize> {
+        (same..).zip(list).filter(|(_, one)| !other.contains(one)).map(|(place, _)| place).collect()
+    };
+    let stay = was.iter().filter(|one| after.contains(one)).eq(now.iter().filter(|one| before.contains(one)));
+    stay.then(|| (only(&was, &after), only(&now, &before)))
 }
 
-/// The places of the objects that left, and of those that joined. None if others have another order.
-fn moved(earlier: &[Bound<'_, PyAny>], own: &[Bound<'_, PyAny>]) -> Option<(Vec<usize>, Vec<usize>)> {
-    let same = earlier.iter().zip(own).take_while(|(one, other)| one.is(*other)).count();
-    let (was, now) = (&earlier[same..], &own[same..]);
-    let addresses = |list: &[Bound<'_, PyAny>]| list.iter().map(|one| one.as_ptr() as usize).collect();
-    let (before, after): (HashSet<usize>, HashSet<usize>) = (addresses(was), addresses(now));
-    let only = |list: &[Bound<'_, PyAny>], other: &HashSet<usize>| -> Vec<usize> {
-        let alone = |(_, one): &(usize, &Bound<'_, PyAny>)| !other.contains(&(one.as_ptr() as usize));
-        (same..).zip(list).filter(alone).map(|(place, _)| place).collect()
-    };
-    let stay = |list: &[Bound<'_, PyAny>], other: &HashSet<usize>| -> Vec<usize> {
-        list.iter().map(|one| one.as_ptr() as usize).filter(|one| other.contains(one)).collect()
-    };
-    (stay(was, &after) == stay(now, &before)).then(|| (only(was, &after), only(now, &before)))
+/// What left a list, and what joined it. None if others have another order.
+fn parts<T: DeserializeOwned>(
+    earlier: &Bound<'_, PyAny>,
+    own: &Bound<'_, PyAny>,
+) -> PyResult<Option<Moved<T>>> {
+    let own = own.cast::<PyList>()?;
+    let Some((gone, joined)) = moved(earlier.cast::<PyList>()?, own) else { return Ok(None) };
+    let part = |place: usize| Ok((place, read(text_of(&own.get_item(place)?)?)?));
+    Ok(Some(Moved { gone, joined: joined.into_iter().map(part).collect::<PyResult<_>>()? }))
 }
 
 /// What differs in a document, and the pieces of its text. None if that is more than a [`Difference`] can say.
@@ -100,29 +105,26 @@ fn difference(
         text.push(':');
         let piece = match key.as_str() {
             "ports" => {
-                let [was, now] = both(&before, value)?;
+                let (was, now) = (before.cast::<PyList>()?, value.cast::<PyList>()?);
                 if was.len() != now.len() {
                     return Ok(None);
                 }
-                for (number, (was, now)) in was.iter().zip(&now).enumerate() {
-                    if !was.is(now) {
-                        found.ports.push((number, read(text_of(now)?)?));
+                for (number, (was, now)) in was.iter().zip(now.iter()).enumerate() {
+                    if !was.is(&now) {
+                        found.ports.push((number, read(text_of(&now)?)?));
                     }
                 }
                 Piece::Ports
             }
             "streams" => {
-                let [was, now] = both(&before, value)?;
-                let Some((gone, joined)) = moved(&was, &now) else { return Ok(None) };
-                found.gone = gone;
-                for place in joined {
-                    found.joined.push((place, read(text_of(&now[place])?)?));
-                }
+                let Some(streams) = parts(&before, value)? else { return Ok(None) };
+                found.streams = streams;
                 Piece::Streams
             }
             "taps" => {
                 if !before.is(value) {
-                    found.taps = Some(read(text_of(value)?)?);
+                    let Some(taps) = parts(&before, value)? else { return Ok(None) };
+                    found.taps = taps;
                 }
                 Piece::Taps
             }
@@ -145,7 +147,7 @@ fn hash_of(pieces: &[Piece], texts: &Texts) -> String {
             Piece::Nodes => hash.add(&texts.nodes),
             Piece::Ports => Whole::add(&mut hash, &texts.ports),
             Piece::Streams => Whole::add(&mut hash, &texts.streams),
-            Piece::Taps => hash.add(&texts.taps),
+            Piece::Taps => Whole::add(&mut hash, &texts.taps),
         }
     }
     hash.end()
@@ -176,7 +178,7 @@ pub(crate) fn beside(
             nodes: text_of(&member(earlier, "nodes")?)?,
             ports: texts_of(&member(earlier, "ports")?)?,
             streams: texts_of(&member(earlier, "streams")?)?,
-            taps: text_of(&member(earlier, "taps")?)?,
+            taps: texts_of(&member(earlier, "taps")?)?,
         })
     });
     let texts = texts.transpose()?;
@@ -189,12 +191,12 @@ pub(crate) fn beside(
             return Ok(None);
         }
         let proof = proof.get_or_init(|| Proof::of(&whole.plan, &Known::default()));
-        let gone = flows_at(&difference.gone, &whole.about);
+        let gone = flows_at(&difference.streams.gone, &whole.about);
         let differs = Differs {
             from: number,
             ports: difference.ports.iter().map(|(port, _)| *port).collect(),
-            gone: difference.gone.clone(),
-            joined: difference.joined.iter().map(|(place, _)| *place).collect(),
+            gone: difference.streams.gone.clone(),
+            joined: difference.streams.places(),
         };
         let (number, made) = added(&mut chain, &differs, difference, pieces, proof);
         drop(chain);
@@ -242,14 +244,11 @@ fn added(
     if let Err(error) = plan.check_beside(ports, joined, alone, |name| whole.is_unique(name)) {
         return (number, Err(refuse(&error)));
     }
-    let left: Vec<(usize, &Stream)> = back.joined.iter().map(|(place, part)| (*place, &part.read)).collect();
-    let changed = Changed {
-        gates: ports,
-        left: &left,
-        joined,
-        taps: back.taps.as_ref().map(|taps| &taps.read[..]),
-        at: &whole.at,
-    };
+    let left = back.streams.joined.iter().map(|(place, part)| (*place, &part.read));
+    let taps = back.taps.joined.iter().map(|(_, part)| &part.read);
+    let joined_taps = back.taps.gone.iter().map(|place| &plan.taps[*place]);
+    let (left, taps): (Vec<_>, Vec<_>) = (left.collect(), taps.chain(joined_taps).collect());
+    let changed = Changed { gates: ports, left: &left, joined, taps: &taps, at: &whole.at };
     let found = proof.after(plan, &changed);
     let known = found.is_some();
     let proof = found.unwrap_or_else(|| Proof::of(plan, &Known::default()));
@@ -307,14 +306,11 @@ pub(crate) fn bounds(
         return None;
     }
     let others: HashSet<u32> = (0..).zip(&whole.about).filter(|own| !own.1.exact).map(|own| own.0).collect();
-    let mut own: Vec<u32> = whole.streams_at(differs.ports.iter().copied());
-    let varies = |own: &Proven| own.lower_ps != own.upper_ps || own.release_lower_ps != own.release_upper_ps;
-    let near = proof.delays(plan, own.iter().copied()).into_iter();
-    let varying: HashSet<u32> = near.filter(varies).map(|delay| delay.stream).collect();
+    let near = whole.streams_at(differs.ports.iter().copied());
     // Frames that all have the same delay have no other lower bound, whatever the gates. Nor may gates drop other
     // frames: both proofs have found them open for each frame. Of several paths, a lost one may matter.
-    let again = |number: &u32| varying.contains(number) || streams[*number as usize].redundancy.is_some();
-    own.retain(again);
+    let mut own: Vec<u32> = near.iter().copied().filter(|number| proof.varies(*number)).collect();
+    own.extend(near.iter().filter(|number| streams[**number as usize].redundancy.is_some()));
     own.extend(proof.others());
     own.sort_unstable();
     own.dedup();

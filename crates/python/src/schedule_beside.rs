@@ -1,16 +1,13 @@
 //! Streams that join a plan: placed beside those that pass the same links, which stay.
 
 use crate::plan::ReadPlan;
+use crate::resident::placing::kept;
 use crate::schedule::GateColumns;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use std::collections::HashSet;
-use tsn_plan::{Pattern, Size, Stream};
-use tsn_schedule::{Effort, Placed, Problem, TreeEntry, solve_with_gates};
-
-/// The longest deadline: streams that stay have kept theirs.
-const LONGEST_NS: i64 = 1_000_000_000;
+use tsn_schedule::{Effort, Placed, Problem, gate_lists, solve_keeping};
 
 /// The nodes and links of a schedule's problem, read once. Raises ValueError if it is none.
 #[pyclass(frozen)]
@@ -18,7 +15,7 @@ pub(crate) struct ScheduleNetwork(Problem);
 
 #[derive(Serialize)]
 struct Beside {
-    placed: Vec<Option<Placed>>,
+    placed: Vec<Placed>,
     gates: Vec<GateColumns>,
 }
 
@@ -31,6 +28,13 @@ impl ScheduleNetwork {
     #[new]
     fn new(problem_json: &str) -> PyResult<Self> {
         serde_json::from_str(problem_json).map(Self).map_err(|error| refuse(&error))
+    }
+
+    /// Reads the streams of a plan, before the first ones are placed beside them.
+    fn prepare(&self, py: Python<'_>, plan: &ReadPlan, queues: Vec<u8>) {
+        py.detach(|| {
+            plan.version.lock().at(plan.version.number).placing(&self.0, &queues);
+        });
     }
 
     /// Places streams (JSON) beside those of a plan that pass one of these links, apart from those that `left`, by
@@ -53,9 +57,16 @@ impl ScheduleNetwork {
             let mut chain = plan.version.lock();
             let whole = chain.at(plan.version.number);
             whole.prepare(None);
-            let near = whole.streams_at(links.iter().map(|link| *link as usize)).into_iter();
-            let near = near.filter(|place| !left.contains(place));
-            let near = near.map(|place| &whole.plan.streams[place as usize]);
+            let mut near = whole.streams_at(links.iter().map(|link| *link as usize));
+            near.retain(|place| !left.contains(place));
+            let wanted = |link: u32| links.contains(&link);
+            if let Some(own) = whole.placing(&self.0, &queues)
+                && let Some((placed, gates)) = own.place(&new, &left, &near, wanted)
+            {
+                let gates = gates.into_iter().map(GateColumns::from).collect();
+                return Some(Beside { placed, gates });
+            }
+            let near = near.iter().map(|place| &whole.plan.streams[*place as usize]);
             let kept: Option<Vec<_>> =
                 near.filter(|own| own.scheduled.is_some()).map(|own| kept(own, &queues)).collect();
             let (mut streams, earlier): (Vec<_>, Vec<_>) = kept?.into_iter().unzip();
@@ -65,61 +76,19 @@ impl ScheduleNetwork {
             streams.extend(new);
             earlier.resize(streams.len(), None);
             let problem = Problem { streams, ..self.0.clone() };
-            let wanted = |link: u32| links.contains(&link);
-            let found = solve_with_gates(problem, &earlier, &Effort::default(), wanted);
-            let (mut outcome, lists) = found.ok()?;
+            let mut outcome = solve_keeping(problem.clone(), &earlier, &Effort::default()).ok()?;
             if !outcome.refused.is_empty() || !outcome.moved.is_empty() {
                 return None;
             }
-            let lists: Result<Vec<_>, _> = lists.into_iter().collect();
-            let gates = lists.ok()?.into_iter().map(GateColumns::from).collect();
-            let placed = outcome.placed.split_off(stay);
-            placed.iter().all(Option::is_some).then_some(Beside { placed, gates })
+            let lists: Result<Vec<_>, _> = gate_lists(&problem, &outcome.placed).into_iter().collect();
+            let own = lists.ok()?.into_iter().filter(|list| links.contains(&list.link));
+            let gates = own.map(GateColumns::from).collect();
+            let placed: Option<_> = outcome.placed.split_off(stay).into_iter().collect();
+            Some(Beside { placed: placed?, gates })
         });
         let text = found.map(|found| serde_json::to_string(&found)).transpose();
         text.map_err(|error| refuse(&error))
     }
-}
-
-/// A stream that stays, and its place; none if its frames have several sizes or paths.
-fn kept(stream: &Stream, queues: &[u8]) -> Option<(tsn_schedule::Stream, Placed)> {
-    let own = stream.scheduled.as_deref()?;
-    let (&Pattern::Periodic { period_ns, offset_ns, .. }, &Size::Frame { octets }) =
-        (&stream.pattern, &stream.size)
-    else {
-        return None;
-    };
-    let queue = u8::try_from(queues.iter().position(|pcp| *pcp == stream.pcp)?).ok()?;
-    let start = |starts: &Vec<u64>| match starts[..] {
-        [start] => i64::try_from(start).ok(),
-        _ => None,
-    };
-    let tree: Vec<TreeEntry> =
-        stream.route.iter().map(|hop| TreeEntry { link: hop.port, parent: hop.parent }).collect();
-    let period = i64::try_from(period_ns).ok()?;
-    let placed = Placed {
-        offset_ns: i64::try_from(stream.start_ns.checked_add(offset_ns)? % period_ns).ok()?,
-        tree: tree.clone(),
-        starts_ps: own.starts_ps.iter().map(start).collect::<Option<_>>()?,
-        queue,
-        behind: own.behind.clone(),
-        delay_ps: 0,
-    };
-    let stream = tsn_schedule::Stream {
-        talker: stream.talker,
-        listeners: stream.listeners.iter().map(|listener| listener.node).collect(),
-        period_ns: period,
-        frames: vec![octets],
-        deadline_ns: LONGEST_NS,
-        earliest_ns: 0,
-        latest_ns: period - 1,
-        tree: Some(tree),
-        copies: 1,
-        more_octets: Vec::new(),
-        jitter_ns: None,
-        queue: Some(queue),
-    };
-    Some((stream, placed))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -89,6 +89,25 @@ impl Engine {
         Ok(self.placed.len() as u32 - 1)
     }
 
+    /// Puts another stream where one has no place, and returns its number.
+    ///
+    /// # Errors
+    /// As for [`Self::add`].
+    pub(crate) fn replace(&mut self, number: u32, stream: Stream) -> Result<u32, ProblemError> {
+        let last = self.add(stream)?;
+        self.problem.streams.swap_remove(number as usize);
+        self.placed.swap_remove(number as usize);
+        debug_assert_eq!(last as usize, self.placed.len());
+        Ok(number)
+    }
+
+    /// Removes the streams from a number on.
+    pub(crate) fn truncate(&mut self, first: u32) {
+        (first..self.placed.len() as u32).for_each(|number| drop(self.remove(number)));
+        self.problem.streams.truncate(first as usize);
+        self.placed.truncate(first as usize);
+    }
+
     /// Removes a stream's place and returns it; the stream stays in the problem.
     pub fn remove(&mut self, number: u32) -> Option<Placed> {
         self.placed.get(number as usize)?;

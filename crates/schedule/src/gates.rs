@@ -100,18 +100,19 @@ struct QueueUse {
 /// The list of every link that scheduled frames take, or why there is none.
 #[must_use]
 pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<GateList, GateRefusal>> {
+    let placed = (0..).zip(placed).filter_map(|(number, placed)| Some((number, placed.as_ref()?)));
     gate_lists_of(problem, placed, |_| true)
 }
 
-/// The lists of [`gate_lists`] of the links that are `wanted`.
-pub(crate) fn gate_lists_of(
+/// The lists of the links that are `wanted`, which no other streams of the problem pass than those that are `placed`.
+pub(crate) fn gate_lists_of<'a>(
     problem: &Problem,
-    placed: &[Option<Placed>],
+    placed: impl Iterator<Item = (u32, &'a Placed)>,
     wanted: impl Fn(u32) -> bool,
 ) -> Vec<Result<GateList, GateRefusal>> {
     let mut parts: Vec<Vec<QueueUse>> = problem.links.iter().map(|_| Vec::new()).collect();
-    for ((number, stream), placed) in problem.streams.iter().enumerate().zip(placed) {
-        let Some(placed) = placed else { continue };
+    for (number, placed) in placed {
+        let stream = &problem.streams[number as usize];
         let shape = Shape::new(problem, stream, &placed.tree, &placed.starts_ps, &placed.behind);
         for part in shape.uses.iter().filter(|part| wanted(part.link)) {
             let link = &problem.links[part.link as usize];
@@ -122,7 +123,7 @@ pub(crate) fn gate_lists_of(
             let shortest = shortest(&link.limits);
             let closed = if part.held > 0 { open - silence.max(shortest * 1_000) } else { open };
             parts[part.link as usize].push(QueueUse {
-                stream: number as u32,
+                stream: number,
                 period: stream.period_ns,
                 closed,
                 open,

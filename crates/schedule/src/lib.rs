@@ -17,6 +17,7 @@
 //! frame waits, alone in its queue, for its planned instant. The delay of a stream is the same in every cycle. If no
 //! place exists under these rules and [`Effort::share`] is set, frames wait behind other frames in one queue.
 
+mod beside;
 mod buffering;
 mod engine;
 mod explain;
@@ -33,10 +34,11 @@ mod problem;
 mod shape;
 mod solve;
 
+pub use beside::Resident;
 pub use engine::Engine;
 pub use explain::{Depth, Hop, Reason, Share, explain};
 pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
 pub use paths::{CandidatePath, PathHop, candidate_paths};
 pub use placement::{Placed, Refusal};
 pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
-pub use solve::{Effort, Outcome, solve, solve_keeping, solve_with_gates};
+pub use solve::{Effort, Outcome, solve, solve_keeping};

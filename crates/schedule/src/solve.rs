@@ -1,7 +1,6 @@
 //! Places all streams of a problem: first fit in several orders, then ejecting streams to make room for others.
 
 use crate::engine::Engine;
-use crate::gates::{GateList, GateRefusal, gate_lists_of};
 use crate::placement::{Placed, Refusal};
 use crate::problem::{Problem, ProblemError};
 use crate::shape::Shape;
@@ -63,29 +62,6 @@ pub fn solve_keeping(
     earlier: &[Option<Placed>],
     effort: &Effort,
 ) -> Result<Outcome, ProblemError> {
-    kept(problem, earlier, effort).map(|found| found.1)
-}
-
-/// The result of [`solve_keeping`] with the gate control lists of the links that are `wanted`.
-///
-/// # Errors
-/// As for [`solve_keeping`].
-pub fn solve_with_gates(
-    problem: Problem,
-    earlier: &[Option<Placed>],
-    effort: &Effort,
-    wanted: impl Fn(u32) -> bool,
-) -> Result<(Outcome, Vec<Result<GateList, GateRefusal>>), ProblemError> {
-    let (engine, outcome) = kept(problem, earlier, effort)?;
-    let lists = gate_lists_of(engine.problem(), &outcome.placed, wanted);
-    Ok((outcome, lists))
-}
-
-fn kept(
-    problem: Problem,
-    earlier: &[Option<Placed>],
-    effort: &Effort,
-) -> Result<(Engine, Outcome), ProblemError> {
     problem.check()?;
     let mut engine = Engine::new(problem);
     // A stream that cannot keep its place gets a new one with the others.
@@ -98,7 +74,7 @@ fn kept(
         (before.is_some() && !same).then_some(number as u32)
     };
     let moved = earlier.iter().enumerate().filter_map(changed).collect();
-    Ok((engine, Outcome { placed, refused, moved, ejections }))
+    Ok(Outcome { placed, refused, moved, ejections })
 }
 
 fn put_all(engine: &mut Engine, placed: &[Option<Placed>]) {
@@ -231,10 +207,13 @@ fn sorted<K: Ord>(problem: &Problem, key: impl Fn(&u32) -> K) -> Vec<u32> {
 
 /// Narrow release windows first, then short periods, then long frames.
 fn by_period(problem: &Problem) -> Vec<u32> {
-    sorted(problem, |number| {
-        let (bound, octets, period) = traits(problem, *number);
-        (Reverse(bound), period, Reverse(octets), *number)
-    })
+    sorted(problem, |number| first_of(problem, *number))
+}
+
+/// The order in which streams are placed first.
+pub(crate) fn first_of(problem: &Problem, number: u32) -> impl Ord + use<> {
+    let (bound, octets, period) = traits(problem, number);
+    (Reverse(bound), period, Reverse(octets), number)
 }
 
 /// Streams that are hard to place first: narrow release windows, then long frames with short periods. A long frame

@@ -91,6 +91,8 @@ pub struct Proof {
     full: HashSet<(u32, u8)>,
     /// By stream.
     walks: Vec<Arc<walk::beside::Walked>>,
+    /// By stream.
+    traits: Vec<walk::beside::Traits>,
     /// By port.
     tables: Vec<Option<Arc<gates::Table>>>,
     /// The streams that an earlier proof does not know so, by their places.
@@ -112,7 +114,8 @@ impl Proof {
         }
         let full = room::crowded(plan, &passages);
         let walks = walk::beside::by_stream(plan, passages, &report.delays);
-        Self { report, stuck, full, walks, tables, others: Vec::new() }
+        let traits = walks.iter().map(|own| own.traits()).collect();
+        Self { report, stuck, full, walks, traits, tables, others: Vec::new() }
     }
 }
 

@@ -72,8 +72,9 @@ class Rules:
 
 def first(base: Base) -> Network:
     """The network before any change."""
-    made = base.planned
-    return Network(0, {}, made.plan, bounds_of(base, made, None).bounds, made.read, made.draft)
+    read = base.read()
+    bounds = without_hash(bounds_of_read(Known(base.plan.document, read), False, base.memory))
+    return Network(0, {}, base.plan, bounds, read, base.draft)
 
 
 def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts | None = None) -> Network:
@@ -120,19 +121,20 @@ def expect(now: Network, change: Change) -> None:
         raise NotAcceptedError(Kind.CHANGED, [problem])
 
 
-def bounds_of(base: Base, made: Finished, now: Network | None) -> Beside:
+def bounds_of(base: Base, made: Finished, now: Network) -> Beside:
     """The bounds of a Plan, and which of them the one before has not; what has the same arrivals as before is
     not computed again.
 
     Streams whose bounds the proof of the schedule has are not analysed.
     """
     plan = Known(made.plan.document, made.read)
-    if now is not None and made.is_beside:
-        same_tick = release_tick(plan.document) == release_tick(now.plan.document)
-        if same_tick and (found := bounds_beside(plan, now.bounds, base.memory)):
+    tick = release_tick(plan.document)
+    if made.is_beside and tick == release_tick(now.plan.document):
+        found = bounds_beside(plan, now.bounds, base.memory, tick)
+        if found is not None:
             return found
     whole = without_hash(bounds_of_read(plan, False, base.memory))
-    return Beside(whole, [] if now is None else now.bounds["flows"], whole["flows"])
+    return Beside(whole, now.bounds["flows"], whole["flows"])
 
 
 def disagreement(base: Base, now: Network) -> tuple[str, Finished | None]:

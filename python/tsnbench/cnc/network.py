@@ -96,17 +96,19 @@ class Base:
     def __init__(self, file: Path) -> None:
         self.scenario = load(file)
         self._origin = self.scenario.as_read()
-        self.planned = planned(self.scenario)
-        flows = [stream["name"] for stream in self.planned.plan.document["streams"]]
+        made = planned(self.scenario)
+        self.plan, self.draft = made.plan, made.draft
+        self._read: ReadPlan | None = made.read
+        flows = [stream["name"] for stream in self.plan.document["streams"]]
         self.names = {*self.scenario.streams, *flows}
         """Names that no client can use."""
-        self.separable = is_separable(self.planned.draft, self.planned.plan.document)
+        self.separable = is_separable(self.draft, self.plan.document)
         """Whether a change touches only the streams that share a port with its own."""
-        self.bare = [without_gates(port) for port in self.planned.draft.ports]
+        self.bare = [without_gates(port) for port in self.draft.ports]
         """The ports without the gates that are planned."""
         self.memory = BoundsMemory()
         """What the bounds of one Plan know for the next one."""
-        self.answers = any("answers" in one for one in self.planned.plan.document["streams"])
+        self.answers = any("answers" in one for one in self.plan.document["streams"])
         """Whether streams answer others; no requested one does."""
         self._first_slot = len(flows)
         reading = Reading(self._origin.file, {}, tables=self._origin.tables)
@@ -114,6 +116,14 @@ class Base:
         parts = [self._origin.text.encode(), *(Path(one).read_bytes() for one in self._origin.tables)]
         self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
         """Of the text of the scenario and of the tables beside it."""
+
+    def read(self) -> ReadPlan:
+        """The Plan of the scenario as the native module reads it; nobody else has it.
+
+        While it is used, all that differs between it and later Plans stays in memory.
+        """
+        read, self._read = self._read, None
+        return read or ReadPlan(self.plan.to_json())
 
     def with_streams(self, requested: Mapping[str, Requested], alone: bool = False) -> Scenario:
         """The scenario with these streams added; ``alone``: in place of its own.

@@ -116,7 +116,7 @@ class Service:
             # What changes are compared with.
             self.network.read.beside(self.network.plan.document, self.network.plan.document)
             if self.network.draft is not None:
-                prepare_beside(self.network.draft)
+                prepare_beside(self.network.draft, self.network.read)
         if self.store is not None:
             # If it cannot be written, the first change tells why.
             with suppress(FullStoreError):
@@ -243,7 +243,7 @@ class Service:
         if now.draft is None:
             # It is that of a store: another version may plan otherwise, so only equal decisions are used.
             if whole and not found:
-                prepare_beside(whole.draft)
+                prepare_beside(whole.draft, now.read)
                 self.network = replace(now, draft=whole.draft)
             return
         if found:

@@ -119,8 +119,7 @@ def beside(
         PlanningErrors: the streams have no place beside those that share a port with them.
     """
     earlier, draft = before.plan, before.draft
-    streams = {name: scenario.streams[name] for name in joined}
-    part = Draft(scenario.model_copy(update={"streams": streams}), draft.nodes, draft.ports, ways=draft.ways)
+    part = _of_streams(draft, scenario, joined)
     for each in FLOW_PASSES:
         each(part)
         if part.problems:
@@ -161,6 +160,15 @@ def beside(
         return proved(whole, made, before=Beside(earlier.document, before.read))
     except PlanningErrors:
         return None
+
+
+def _of_streams(draft: Draft, scenario: model.Scenario, names: Sequence[str]) -> Draft:
+    """A draft of the same network, without flows, of these streams alone."""
+    streams = {name: scenario.streams[name] for name in names}
+    part = Draft(scenario.model_copy(update={"streams": streams}), draft.nodes, draft.ports, ways=draft.ways)
+    # The same nodes, whose numbers are known.
+    vars(part)["node_numbers"] = draft.node_numbers
+    return part
 
 
 def _placed(

@@ -12,7 +12,7 @@ use crate::walk::walk;
 use crate::{Proof, Proven, Report, Violation, backlog, link, room};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use tsn_plan::{Plan, Point, Stream, Tap};
+use tsn_plan::{Plan, Stream, Tap};
 
 /// What was found of one stream. Numbers of streams in it are those of the Plan in which it was found.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,23 @@ pub(crate) struct Walked {
     pub passages: Vec<Passage>,
     /// Without what follows from other streams: queues that are full, or never drain.
     pub delays: Vec<Proven>,
+}
+
+/// What is asked of all streams at a port.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Traits {
+    /// Whether frames wait for gates.
+    waits: bool,
+    /// Whether frames differ in their delays.
+    varies: bool,
+}
+
+impl Walked {
+    pub fn traits(&self) -> Traits {
+        let varies =
+            |own: &Proven| own.lower_ps != own.upper_ps || own.release_lower_ps != own.release_upper_ps;
+        Traits { waits: self.passages.iter().any(Passage::waits), varies: self.delays.iter().any(varies) }
+    }
 }
 
 /// How a Plan differs from an earlier one. All else is equal; streams that stay have their order.
@@ -31,29 +48,14 @@ pub struct Changed<'a> {
     pub left: &'a [(usize, &'a Stream)],
     /// The places of those that joined, ascending.
     pub joined: &'a [usize],
-    /// The taps of the earlier Plan, if they differ.
-    pub taps: Option<&'a [Tap]>,
+    /// The taps of the earlier Plan that this one has not, and those that the earlier one has not.
+    pub taps: &'a [&'a Tap],
     /// By port of the Plan: the places of the streams that pass it, ascending.
     pub at: &'a [Vec<u32>],
 }
 
 /// By port.
 type Marks = Vec<bool>;
-
-/// Adds the ports of links whose frames are stamped otherwise.
-fn add_other_stamps(earlier: &[Tap], plan: &Plan, ports: &mut Marks) {
-    let (was, now) = (Stamps::of(earlier), Stamps::of(&plan.taps));
-    let differs = |one: &HashMap<u32, (Point, i64)>, other: &HashMap<u32, (Point, i64)>| -> Vec<u32> {
-        let ports = one.keys().chain(other.keys());
-        ports.filter(|port| one.get(port) != other.get(port)).copied().collect()
-    };
-    for port in differs(&was.tx, &now.tx) {
-        ports[port as usize] = true;
-    }
-    for port in differs(&was.rx, &now.rx) {
-        ports[plan.ports[port as usize].peer as usize] = true;
-    }
-}
 
 /// Marks the ports at which passages of a stream differ.
 fn mark_others(was: &Walked, now: &Walked, ports: &mut Marks) {
@@ -89,7 +91,11 @@ impl Proof {
         let mut ports = vec![false; plan.ports.len()];
         changed.gates.iter().for_each(|port| ports[*port] = true);
         let mut stamped = vec![false; plan.ports.len()];
-        changed.taps.iter().for_each(|taps| add_other_stamps(taps, plan, &mut stamped));
+        for port in changed.taps.iter().map(|tap| tap.port as usize) {
+            // Frames are stamped where they leave by a port, or where they arrive from its peer.
+            stamped[port] = true;
+            stamped[plan.ports[port].peer as usize] = true;
+        }
         let joined = changed.joined.iter().map(|place| &plan.streams[*place]);
         let mut report = Report { streams: self.report.streams, ..Report::default() };
         for stream in changed.left.iter().map(|(_, stream)| *stream).chain(joined.clone()) {
@@ -102,19 +108,21 @@ impl Proof {
         for port in changed.gates {
             tables[*port] = plan.ports[*port].gates.as_ref().map(|gates| Arc::new(Table::new(gates)));
         }
-        let mut walks = self.walks.clone();
+        let (mut walks, mut traits) = (self.walks.clone(), self.traits.clone());
         for (place, _) in changed.left.iter().rev() {
             walks.remove(*place);
+            traits.remove(*place);
         }
         for place in changed.joined {
             walks.insert(*place, Arc::default());
+            traits.insert(*place, Traits::default());
         }
         let mut again: BTreeSet<u32> = marked(&stamped).flat_map(|port| &changed.at[port]).copied().collect();
         for port in changed.gates {
             // Gates tell nothing of frames that do not wait: when these pass is known without them.
-            let waits = |one: &Passage| one.port as usize == *port && one.waits();
-            let own = |number: &&u32| walks[**number as usize].passages.iter().any(waits);
-            again.extend(changed.at[*port].iter().filter(own));
+            let here = |one: &Passage| one.port as usize == *port && one.waits();
+            let some = changed.at[*port].iter().filter(|number| traits[**number as usize].waits);
+            again.extend(some.filter(|number| walks[**number as usize].passages.iter().any(here)));
         }
         again.extend(changed.joined.iter().map(|place| *place as u32));
         let stamps = Stamps::of(&plan.taps);
@@ -123,6 +131,7 @@ impl Proof {
             let own = &mut walks[number as usize];
             let now = walked(plan, &tables, &stamps, (number, &plan.streams[number as usize]), &mut report);
             mark_others(own, &now, &mut ports);
+            traits[number as usize] = now.traits();
             before.insert(number, std::mem::replace(own, Arc::new(now)));
         }
         let near: BTreeSet<u32> = marked(&ports).flat_map(|port| &changed.at[port]).copied().collect();
@@ -138,7 +147,7 @@ impl Proof {
         full.extend(room::crowded(plan, &passages));
         stuck.retain(|port, _| !ports[*port as usize]);
         stuck.extend(backlog::stuck(plan, &tables, &passages));
-        let mut found = Self { report, stuck, full, walks, tables, others: Vec::new() };
+        let mut found = Self { report, stuck, full, walks, traits, tables, others: Vec::new() };
         let (was, now) = (self.queues(), found.queues());
         let queues = was != now;
         let differs = |number: &u32| {
@@ -158,6 +167,12 @@ impl Proof {
     #[must_use]
     pub fn others(&self) -> &[u32] {
         &self.others
+    }
+
+    /// Whether frames of a stream differ in their delays, as far as the schedule is proved.
+    #[must_use]
+    pub fn varies(&self, stream: u32) -> bool {
+        self.traits[stream as usize].varies
     }
 
     /// The delays of some streams of the Plan that was proved, by their places; none where the schedule does not hold.

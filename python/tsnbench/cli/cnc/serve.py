@@ -123,7 +123,7 @@ def serve(
                 raise InputError("--node: expected --store, found none\n  hint: add --store cnc")
             access = Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts)
             devices = NetconfDevices(
-                targets(base.planned.plan.document, None, node),
+                targets(base.plan.document, None, node),
                 access,
                 Path() if database else Path(store),
                 partial=partial,

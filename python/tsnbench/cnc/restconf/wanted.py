@@ -63,9 +63,9 @@ class Streams:
 
     def __init__(self, service: Service, model: Model) -> None:
         self.service, self.model = service, model
-        self.domain = str(service.base.planned.plan.name)
+        self.domain = str(service.base.plan.name)
         """The only configuration domain: the name of the scenario."""
-        self.stations = Stations(service.base.planned.plan.document)
+        self.stations = Stations(service.base.plan.document)
         kept = service.store.wanted() if service.store else {}
         self._wanted: dict[str, Wanted] = {key: Wanted(**one) for key, one in kept.items()}
 

@@ -113,7 +113,7 @@ def bounds_of_read(plan: Known, hops: bool = True, memory: BoundsMemory | None =
 
 def release_tick(document: PlanDocument) -> int:
     """The tick of stamps at the release, ns; 1 without such taps."""
-    return max((tap["granularity_ns"] for tap in document["taps"] if tap["stage"] == "send"), default=1)
+    return max([tap["granularity_ns"] for tap in document["taps"] if tap["stage"] == "send"], default=1)
 
 
 def finish(flow: FlowBounds, tick: int) -> None:

@@ -12,7 +12,7 @@ import json
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from tsnbench.plan.bounds import Known, finish, lowered, release_tick, with_windows
+from tsnbench.plan.bounds import Known, finish, lowered, with_windows
 
 if TYPE_CHECKING:
     from tsnbench._native import BoundsMemory
@@ -34,25 +34,24 @@ class Beside(NamedTuple):
     """Bounds that the earlier one has not."""
 
 
-def bounds_beside(plan: Known, known: Bounds, memory: BoundsMemory) -> Beside | None:
+def bounds_beside(plan: Known, known: Bounds, memory: BoundsMemory, tick: int) -> Beside | None:
     """The bounds of a Plan's flows, as ``bounds_of_read`` gives them without ``hops`` and hash.
 
     Args:
         plan: one without clocks, faults, filters and redundancy, which was read beside an earlier one.
         known: the bounds of that one, with the same tick of stamps; they stay as they are.
-        memory: what is known from the analysis of earlier Plans.
+        memory: what is known from the analysis of earlier Plans. tick: of stamps at the release.
 
     Returns:
         None if only the analysis of everything can tell, because streams answer others.
     """
-    document, tick = plan.document, release_tick(plan.document)
     text = plan.read.bounds_beside(memory)
     if text is None:
         return None
     made = json.loads(text)
     flows: list[FlowBounds] = [*made["flows"], *made["analysed"]]
     found = cast("Bounds", {**known, "plan": None, "flows": flows, "ports": made["ports"]})
-    lowered(found, cast("ProvenDelays", made), document)
+    lowered(found, cast("ProvenDelays", made), plan.document)
     if made["analysed"]:
         with_windows(found, plan)
     for flow in flows:

@@ -13,8 +13,13 @@ from tsnbench.planning.draft import Draft, Flow
 
 def queues_of(draft: Draft, flows: Iterable[Flow]) -> list[int]:
     """Each queue's PCP: those that the scenario offers, or those that streams have, the highest first."""
+    return queues_beside(draft, flows, ())
+
+
+def queues_beside(draft: Draft, flows: Iterable[Flow], pcps: Iterable[int]) -> list[int]:
+    """The queues of these flows and of others that have these PCPs."""
     offered = draft.scenario.schedule.pcps
-    return list(offered) if offered else sorted({flow.stream.pcp for flow in flows}, reverse=True)
+    return list(offered) or sorted({*pcps, *(flow.stream.pcp for flow in flows)}, reverse=True)
 
 
 def give_queue(draft: Draft, flow: Flow, pcp: int) -> None:

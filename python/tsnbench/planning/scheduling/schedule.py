@@ -22,7 +22,7 @@ from tsnbench.planning.scheduling.impossible_alone import impossible_alone, name
 from tsnbench.planning.scheduling.incremental import placed_before
 from tsnbench.planning.scheduling.late_frames import drop_late
 from tsnbench.planning.scheduling.member_streams import by_route_entry, expanded, tree_of
-from tsnbench.planning.scheduling.queues import give_queue, queues_of
+from tsnbench.planning.scheduling.queues import give_queue, queues_beside, queues_of
 from tsnbench.planning.scheduling.spare_windows import with_spare_windows
 from tsnbench.planning.scheduling.written_gates import refuse, unfit, with_written_gates, written_gates
 from tsnbench.planning.topology.devices import device_of, limited, long_enough
@@ -123,7 +123,7 @@ def schedule_beside(draft: Draft, joined: Sequence[Flow], plan: ReadPlan, left: 
     for flow in flows:
         _check(draft, flow, hindered)
     own = [flow for flow in draft.flows if flow.stream.scheduled]
-    queues = queues_of(draft, own)
+    queues = queues_beside(draft, flows, plan.scheduled_pcps(left))
     streams = _streams(draft, flows, queues)
     if draft.problems or draft.reopened is None or not all("tree" in stream for stream in streams):
         return False
@@ -141,10 +141,11 @@ def schedule_beside(draft: Draft, joined: Sequence[Flow], plan: ReadPlan, left: 
     return not draft.problems
 
 
-def prepare_beside(draft: Draft) -> None:
-    """Reads what :func:`schedule_beside` needs of the network, before the first stream joins."""
-    flows = [flow for flow in draft.flows if flow.stream.scheduled]
-    _native_network(draft, queues_of(draft, flows) or [0])
+def prepare_beside(draft: Draft, plan: ReadPlan) -> None:
+    """Reads what :func:`schedule_beside` needs, before the first stream joins."""
+    queues = queues_beside(draft, (), plan.scheduled_pcps(set()))
+    if queues:
+        _native_network(draft, queues).prepare(plan, queues)
 
 
 def _native_network(draft: Draft, queues: Sequence[int]) -> ScheduleNetwork:

@@ -3,10 +3,14 @@
 //! Whoever asks for another one gets it in place of the first, by these differences (Baker's trick of persistent
 //! arrays).
 
+pub(crate) mod placing;
+
+use placing::Placing;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Builder;
 use tsn_plan::{ContentHash, Plan, Port, Stream, Tap};
+use tsn_schedule::Problem;
 
 /// A part of a plan with its canonical text.
 pub(crate) struct Part<T> {
@@ -21,8 +25,40 @@ pub(crate) struct Texts {
     pub nodes: String,
     pub ports: Vec<String>,
     pub streams: Vec<String>,
-    /// Of all of them.
-    pub taps: String,
+    pub taps: Vec<String>,
+}
+
+/// Parts of a list that leave it, and others that join it.
+pub(crate) struct Moved<T> {
+    /// Places of those that leave, ascending.
+    pub gone: Vec<usize>,
+    /// Those that join, with their places afterwards, ascending.
+    pub joined: Vec<(usize, Part<T>)>,
+}
+
+impl<T> Default for Moved<T> {
+    fn default() -> Self {
+        Self { gone: Vec::new(), joined: Vec::new() }
+    }
+}
+
+impl<T> Moved<T> {
+    /// Where the parts that join are afterwards.
+    pub fn places(&self) -> Vec<usize> {
+        self.joined.iter().map(|(place, _)| *place).collect()
+    }
+
+    /// Applies it to a list and to its texts, and returns what takes it back.
+    fn apply(self, list: &mut Vec<T>, texts: &mut Vec<String>) -> Self {
+        let places = self.places();
+        let parts = self.joined.into_iter();
+        let (joined, written): (Vec<_>, Vec<_>) =
+            parts.map(|(place, part)| ((place, part.read), (place, part.text))).unzip();
+        let left = spliced(list, &self.gone, joined).into_iter();
+        let left = left.zip(spliced(texts, &self.gone, written));
+        let left = left.map(|((place, read), (_, text))| (place, Part { text, read }));
+        Self { gone: places, joined: left.collect() }
+    }
 }
 
 /// What makes a plan of another one.
@@ -30,11 +66,8 @@ pub(crate) struct Texts {
 pub(crate) struct Difference {
     /// Ports by their numbers.
     pub ports: Vec<(usize, Part<Port>)>,
-    /// Places of the streams that leave, ascending.
-    pub gone: Vec<usize>,
-    /// Those that join, with their places afterwards, ascending.
-    pub joined: Vec<(usize, Part<Stream>)>,
-    pub taps: Option<Part<Vec<Tap>>>,
+    pub streams: Moved<Stream>,
+    pub taps: Moved<Tap>,
     pub hash: Option<String>,
 }
 
@@ -45,6 +78,8 @@ pub(crate) struct About {
     /// Whether no bound is lower than what the proof of the schedule says: the instant at which each frame arrives.
     pub exact: bool,
     pub answers: bool,
+    /// Of a scheduled stream, its priority.
+    pub pcp: Option<u8>,
     /// Whether its check needs no other stream.
     pub alone: bool,
 }
@@ -56,6 +91,7 @@ impl About {
             exact: own.scheduled.as_ref().is_some_and(|own| own.margin_ps == 0)
                 && own.requirements.survives.is_empty(),
             answers: own.answers.is_some(),
+            pcp: own.scheduled.as_ref().map(|_| own.pcp),
             alone: own.answers.is_none() && own.redundancy.is_none() && own.flood.is_empty(),
         }
     }
@@ -72,6 +108,10 @@ pub(crate) struct Whole {
     pub about: Vec<About>,
     /// How often each name of a stream occurs.
     names: HashMap<String, usize>,
+    /// Where its scheduled streams are; none until somebody asks.
+    placing: Option<Placing>,
+    /// Queues with which they cannot be kept.
+    unfit: Vec<u8>,
     /// The hash of these texts, while another thread may still compute it.
     hashing: Option<Hash>,
 }
@@ -83,7 +123,7 @@ impl Whole {
     fn of(plan: Plan) -> Self {
         let about = plan.streams.iter().map(About::of).collect();
         let (texts, at, names) = (Arc::default(), Vec::new(), HashMap::new());
-        Self { plan, texts, at, about, names, hashing: None }
+        Self { plan, texts, at, about, names, placing: None, unfit: Vec::new(), hashing: None }
     }
 
     /// Fills what other plans are compared with.
@@ -97,6 +137,32 @@ impl Whole {
                 enter(&mut self.at, number as u32, stream);
                 *self.names.entry(stream.name.clone()).or_default() += 1;
             }
+        }
+    }
+
+    /// The schedule of the plan, with these queues, on the links of a problem; none if it cannot be kept so.
+    pub fn placing(&mut self, problem: &Problem, queues: &[u8]) -> Option<&mut Placing> {
+        if self.unfit != queues && self.placing.as_ref().is_none_or(|own| own.queues != queues) {
+            self.placing = Placing::of(problem, queues, &self.plan.streams);
+            if self.placing.is_none() {
+                self.unfit = queues.to_vec();
+            }
+        }
+        self.placing.as_mut().filter(|own| own.queues == queues)
+    }
+
+    /// Streams have left the schedule and joined it.
+    fn replace(&mut self, gone: &[usize], joined: &[usize]) {
+        if !gone.is_empty() {
+            self.unfit.clear();
+        }
+        let Some(mut own) = self.placing.take() else { return };
+        gone.iter().for_each(|place| own.leave(*place));
+        let join = |place: &usize| Some((*place, own.join(&self.plan.streams[*place])?));
+        let numbers: Option<Vec<_>> = joined.iter().map(join).collect();
+        if let Some(numbers) = numbers {
+            spliced(&mut own.numbers, gone, numbers);
+            self.placing = Some(own);
         }
     }
 
@@ -122,34 +188,35 @@ impl Whole {
         hash
     }
 
-    /// The texts, which nobody reads any more.
-    fn texts(&mut self) -> &mut Texts {
+    /// Applies a difference, and returns the one that takes it back.
+    pub fn apply(&mut self, difference: Difference) -> Difference {
+        let Difference { ports, streams, taps, hash } = difference;
+        let (places, gone) = (streams.places(), streams.gone.clone());
+        let old = self.plan.streams.len();
+        let about = streams.joined.iter().map(|(place, own)| (*place, About::of(&own.read))).collect();
+        spliced(&mut self.about, &gone, about);
+        // Whoever computes the hash of the texts reads them.
         if let Some(hash) = self.hashing.take() {
             hash.wait();
         }
-        Arc::make_mut(&mut self.texts)
-    }
-
-    /// Applies a difference, and returns the one that takes it back.
-    pub fn apply(&mut self, difference: Difference) -> Difference {
-        let Difference { ports, gone, joined, taps, hash } = difference;
-        let places: Vec<usize> = joined.iter().map(|(place, _)| *place).collect();
-        let old = self.plan.streams.len();
-        let (joined, written): (Vec<_>, Vec<_>) =
-            joined.into_iter().map(|(place, part)| ((place, part.read), (place, part.text))).unzip();
-        let about = joined.iter().map(|(place, own)| (*place, About::of(own))).collect();
-        spliced(&mut self.about, &gone, about);
-        let left = spliced(&mut self.plan.streams, &gone, joined);
-        let left_texts = spliced(&mut self.texts().streams, &gone, written);
-        for (_, own) in &left {
-            match self.names.get_mut(&own.name) {
+        let texts = Arc::make_mut(&mut self.texts);
+        let streams = streams.apply(&mut self.plan.streams, &mut texts.streams);
+        let taps = taps.apply(&mut self.plan.taps, &mut texts.taps);
+        let ports = ports.into_iter().map(|(number, part)| {
+            let read = std::mem::replace(&mut self.plan.ports[number], part.read);
+            (number, Part { text: std::mem::replace(&mut texts.ports[number], part.text), read })
+        });
+        let ports = ports.collect();
+        for (_, own) in &streams.joined {
+            match self.names.get_mut(&own.read.name) {
                 Some(count) if *count > 1 => *count -= 1,
-                _ => drop(self.names.remove(&own.name)),
+                _ => drop(self.names.remove(&own.read.name)),
             }
         }
         for place in &places {
             *self.names.entry(self.plan.streams[*place].name.clone()).or_default() += 1;
         }
+        self.replace(&gone, &places);
         if gone.is_empty() && places.first().is_none_or(|first| *first >= old) {
             places.iter().for_each(|place| {
                 enter(&mut self.at, *place as u32, &self.plan.streams[*place]);
@@ -157,20 +224,8 @@ impl Whole {
         } else {
             self.renumber(old, &gone, &places);
         }
-        let texts = Arc::make_mut(&mut self.texts);
-        let ports = ports.into_iter().map(|(number, part)| {
-            let read = std::mem::replace(&mut self.plan.ports[number], part.read);
-            (number, Part { text: std::mem::replace(&mut texts.ports[number], part.text), read })
-        });
-        let ports = ports.collect();
-        let taps = taps.map(|part| Part {
-            text: std::mem::replace(&mut texts.taps, part.text),
-            read: std::mem::replace(&mut self.plan.taps, part.read),
-        });
-        let left = left.into_iter().zip(left_texts);
-        let joined = left.map(|((place, read), (_, text))| (place, Part { text, read })).collect();
         let hash = std::mem::replace(&mut self.plan.hash, hash);
-        Difference { ports, gone: places, joined, taps, hash }
+        Difference { ports, streams, taps, hash }
     }
 
     /// Gives streams their new places in `at`.
