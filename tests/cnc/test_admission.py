@@ -106,6 +106,27 @@ def test_the_remedy_of_a_bounded_stream_was_tried(base: Base) -> None:
     decide(base, now, Change("a", {"late": {**late, "requires": {"delay": "1 ms"}}}), Rules())
 
 
+def test_beside_a_redundant_stream_another_vlan_is_offered(tmp_path: Path) -> None:
+    ring = """\
+name: ring
+duration: 10 ms
+network:
+  stations: [a, b]
+  bridges: [one, two]
+  links: {rate: 100 Mbit/s, between: [a -- one, a -- two, one -- b, two -- b]}
+streams:
+  twice: {from: a, to: b, pcp: 6, period: 1 ms, payload: 100 B, frer: {disjoint: 2}}
+"""
+    base = base_of(tmp_path, ring)
+    now = first(base)
+    change = Change("a", {"x": {"from": "a", "to": "b", "pcp": 3, "period": "2 ms", "payload": "100 B"}})
+    problems = refused(base, now, change).problems
+    assert problems[0].found == "twice would have to change"
+    assert with_remedy(base, now, change, Rules(), problems)[0].hint == "vlan: 2 would be admitted (tried)"
+    other = {**change.add["x"], "vlan": "2"}
+    assert decide(base, now, Change("a", {"x": other}), Rules()).flows("twice") == now.flows("twice")
+
+
 def test_a_group_is_admitted_all_or_none(base: Base) -> None:
     now = first(base)
     refused(base, now, Change("a", {"good": SCHEDULED, "greedy": GREEDY}))

@@ -38,7 +38,7 @@ def with_remedy(
         return problems
     ((name, written),) = change.add.items()
     end = monotonic() + PATIENCE_S
-    for other, words in _others(written):
+    for other, words in (*_in_another_vlan(now, written), *_others(written)):
         if monotonic() > end:
             break
         try:
@@ -48,6 +48,17 @@ def with_remedy(
             continue
         return [replace(problems[0], hint=f"{words} would be admitted (tried)"), *problems[1:]]
     return problems
+
+
+def _in_another_vlan(now: Network, written: Json) -> Iterator[tuple[Json, str]]:
+    """The same stream in a VLAN that no other one has: redundant streams are identified by address and VLAN,
+    and would need another identification beside one with both."""
+    streams = now.plan.document["streams"]
+    if any("redundancy" in stream for stream in streams):
+        used = {stream.get("vid") for stream in streams}
+        free = next((vid for vid in range(2, 4095) if vid not in used), None)
+        if free is not None:
+            yield {**written, "vlan": str(free)}, f"vlan: {free}"
 
 
 def _others(written: Json) -> Iterator[tuple[Json, str]]:
