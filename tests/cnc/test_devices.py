@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,41 @@ def test_killed_between_store_and_devices_the_devices_say_which_plan_it_is(
         assert asked(again, Change("a", {"y": BOUNDED})).number == 2
     with service_of(base, two, tmp_path) as (last, _):
         assert len(last.decisions) == 2
+
+
+LAB = """\
+hosts:
+  {{cam: {{ssh: root@cam, ports: {{a: eth0}}}}, cam2: {{ssh: root@cam2, ports: {{a: eth0}}}},
+   ctl: {{ssh: root@ctl, ports: {{a: eth0}}}}}}
+devices:
+  left: {{netconf: "{user}@127.0.0.1:{left}", ports: {{p1: swp1, p2: swp2, p3: swp3}}}}
+  middle: {{netconf: "{user}@127.0.0.1:{middle}", ports: {{p1: swp1, p2: swp2}}}}
+  right: {{by-hand: right.txt, ports: {{p1: "1", p2: "2"}}}}
+wires: [cam.a - left.p1, cam2.a - left.p2, left.p3 - middle.p1, middle.p2 - right.p1, right.p2 - ctl.a]
+map: {{sw1: left, sw2: middle, sw3: right}}
+"""
+
+
+def test_devices_of_an_inventory_have_their_own_names_of_ports(
+    two: Two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TSNBENCH_NETCONF_PASSWORD", PASSWORD)
+    direct = devices_of(two, tmp_path)
+    lab = tmp_path / "lab.yaml"
+    lab.write_text(LAB.format(user=USER, left=two[0].port, middle=two[1].port))
+    words = ["--devices", lab, "--known-hosts", tmp_path / "known_hosts", "--overwrite"]
+    with serving(tmp_path, *words) as served:
+        assert served.ask("PUT", "/api/streams/x", SCHEDULED)[0] == 201
+        assert served.ask("GET", "/api/devices")[1]["differences"] == []
+        plan = served.ask("GET", "/api/plan")[1]
+    # Under the names of the inventory, and under no others.
+    own = {"sw1 -> cam": "swp1", "sw1 -> cam2": "swp2", "sw1 -> sw2": "swp3"}
+    own |= {"sw2 -> sw1": "swp1", "sw2 -> sw3": "swp2"}
+    assert replace(direct, interfaces=own).differences(plan) == []
+    assert direct.differences(plan)
+    served_by = serving(tmp_path, "--devices", lab, "--node", "sw1=127.0.0.1:1")
+    with pytest.raises(AssertionError, match="--devices: expected it or --node, found both"):
+        served_by.__enter__()
 
 
 def _others_change_the_devices(

@@ -7,7 +7,7 @@ import getpass
 import glob
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +72,11 @@ def by_netconf(inventory: Inventory, mapped: Mapped) -> list[Device]:
     return [one for one in inventory.devices.values() if not one.by_hand and mapped.node(one.name)]
 
 
+def addresses(found: Mapping[str, Device]) -> list[Target]:
+    """Where the devices of some nodes are."""
+    return [Target(node, *address(one.netconf.rpartition("@")[2], one.name)) for node, one in found.items()]
+
+
 def user_of(device: Device) -> str:
     """The user name at a device with NETCONF."""
     return device.netconf.rpartition("@")[0] or getpass.getuser()
@@ -101,7 +106,7 @@ def deployed(
         yield {}
         return
     access = Access(user_of(next(iter(found.values()))), os.environ.get(PASSWORD))
-    where = [Target(node, *address(one.netconf.rpartition("@")[2], one.name)) for node, one in found.items()]
+    where = addresses(found)
     note = Note.write(inventory, record)
     try:
         outcome = deploy(document, where, access, record, interfaces=mapped.interfaces)

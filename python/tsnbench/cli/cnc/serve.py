@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 import re
 import socket
 from collections.abc import Callable
@@ -12,10 +10,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
+from tsnbench.cli.cnc.configured import Given, configured
 from tsnbench.cli.console.listening import address_of
 from tsnbench.cli.console.options import ScenarioFile, flag, given_ns, option, setting
 from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
-from tsnbench.cli.machines.deploy import Devices, KnownHosts, Partial
+from tsnbench.cli.machines.deploy import Interfaces, KnownHosts, Partial
 from tsnbench.cli.parts import cnc_server, cnc_standby, postgres
 from tsnbench.cnc.admission import Rules
 from tsnbench.cnc.devices import LEAST_LEAD_S, LONGEST_LEAD_S, NetconfDevices
@@ -26,8 +25,6 @@ from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server.clients import Clients, read_clients
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
-from tsnbench.deploy import PASSWORD, Access
-from tsnbench.deploy.deploy import targets
 from tsnbench.errors import BackendError, InputError
 from tsnbench.foreign import shown
 
@@ -69,6 +66,14 @@ Lead = Annotated[
         "From the choice of the instant at which devices change until it is there; default: measured.",
     ),
 ]
+Nodes = Annotated[
+    list[str] | None,
+    option("NODE=HOST[:PORT]", "The device of a node: sw1=HOST[:PORT]; may be repeated.", "--node"),
+]
+Lab = Annotated[
+    Path | None,
+    option("FILE", "Inventory of a lab with the devices and their ports, in place of --node.", "--devices"),
+]
 User = Annotated[str | None, option("NAME", "User name on the devices; default: yours.")]
 DeviceKey = Annotated[Path | None, option("FILE", "File of a private key for the devices.")]
 Modules = Annotated[
@@ -88,7 +93,9 @@ def serve(
     tls_key: Key = None,
     authority: Authority = None,
     yang: Modules = None,
-    node: Devices = None,
+    node: Nodes = None,
+    lab: Lab = None,
+    interface: Interfaces = None,
     user: User = None,
     key: DeviceKey = None,
     known_hosts: KnownHosts = None,
@@ -99,9 +106,9 @@ def serve(
     """Serve a network: clients add and remove streams while it runs.
 
     Each change is planned beside the streams in place, which stay as they are, then proved and bounded as a
-    whole. It is accepted, or refused with the reason and with what would be admitted. With --node, every
-    accepted Plan goes to these devices by NETCONF, as with deploy: to all, or to none. They change to it at
-    one instant.
+    whole. It is accepted, or refused with the reason and with what would be admitted. With --node or
+    --devices, every accepted Plan goes to these devices by NETCONF, as with deploy: to all, or to none. They
+    change to it at one instant.
     """
     try:
         room = cnc_server.serve
@@ -118,17 +125,14 @@ def serve(
         base = Base(file)
         devices = None
         database = _database(store)
-        if node:
+        given = Given(node or (), lab, interface or (), user, key, known_hosts, partial, _lead_s(lead))
+        if given:
             if store is None:
-                raise InputError("--node: expected --store, found none\n  hint: add --store cnc")
-            access = Access(user or getpass.getuser(), os.environ.get(PASSWORD), key, known_hosts)
-            devices = NetconfDevices(
-                targets(base.plan.document, None, node),
-                access,
-                Path() if database else Path(store),
-                partial=partial,
-                lead_s=_lead_s(lead),
-            )
+                raise InputError("--store: expected one for devices, found none\n  hint: add --store cnc")
+            folder = Path() if database else Path(store)
+            devices = configured(given, base.plan.document, folder)
+        elif interface:
+            raise InputError("--interface: expected --node or --devices, found neither")
         rules = Rules(most, clients.most_streams, clients.may_change, _shares(reserve or []), _moves(moves))
         own = _Own(base, store, database, devices, rules, overwrite, yang)
         own.serve(room, host, port, clients, tls)
