@@ -244,6 +244,8 @@ def test_operations_name_what_is_wrong(served: Served) -> None:
     assert operation(served, "request_domain_id", {"cuc-id": "plant"}) == (200, "cell")
     status, free = operation(served, "request_free_stream_id", {"domain-id": "cell", "cuc-id": "plant"})
     assert (status, free) == (200, f"{CAM}:00-01")
+    status, free = operation(served, "request_free_stream_id", {"domain-id": "cell", "cuc-id": "other"})
+    assert (status, free) == (200, f"{CAM}:00-02"), "another CUC gets another one"
     for asked in (
         {},
         {"domain-id": "x", "cuc-id": "y"},

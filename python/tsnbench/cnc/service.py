@@ -32,7 +32,7 @@ from tsnbench.planning.scheduling.schedule import prepare_beside
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
-MOST_WAITING = 64
+MOST_WAITING = 128
 """Changes that wait for a decision."""
 MOST_UNCHECKED = 100
 """Accepted changes after which everything is planned and bounded again, even if others wait."""

@@ -96,10 +96,12 @@ def request_free_stream_id(streams: Streams, client: str, asked: Json) -> str:
     """46.2.7.5: a StreamID that no stream has, with the address of the first end station."""
     _of_domain(streams, asked)
     _text(asked, "cuc-id", "")
-    used = streams.all()
+    used = {*streams.all(), *streams.offered}
     macs = [one.mac for one in streams.stations.all()]
     ids = (f"{mac}:{n >> 8:02X}-{n & 255:02X}" for mac in macs for n in range(1, 1 << 16))
-    return next(one for one in ids if one not in used)
+    found = next(one for one in ids if one not in used)
+    streams.offered.append(found)
+    return found
 
 
 def remove_streams(streams: Streams, client: str, cuc: str, asked: Json) -> str:

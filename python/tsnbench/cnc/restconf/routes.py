@@ -77,7 +77,8 @@ def error(status: int, message: str, path: str = "") -> Response:
     own = {"error-type": "application", "error-tag": TAGS.get(status, "operation-failed")}
     where = {"error-path": f"/{path}"} if path else {}
     found = {**own, **where, "error-message": message}
-    return answer({"ietf-restconf:errors": {"error": [found]}}, status)
+    again = {"retry-after": "1"} if status in (429, 503) else None
+    return answer({"ietf-restconf:errors": {"error": [found]}}, status, again)
 
 
 def answered(endpoint: Endpoint) -> Endpoint:

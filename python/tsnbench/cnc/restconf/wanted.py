@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tsnbench.foreign import Json
 
 MOST_WANTED = 10_000
+MOST_OFFERED = 1_000
 MOST_NAME = 64
 """Characters of the name of a CUC."""
 
@@ -66,6 +68,8 @@ class Streams:
         self.domain = str(service.base.plan.name)
         """The only configuration domain: the name of the scenario."""
         self.stations = Stations(service.base.plan.document)
+        self.offered: deque[str] = deque(maxlen=MOST_OFFERED)
+        """The last StreamIDs that were told to be free: nobody else is told the same."""
         kept = service.store.wanted() if service.store else {}
         self._wanted: dict[str, Wanted] = {key: Wanted(**one) for key, one in kept.items()}
 

@@ -69,6 +69,8 @@ def answered(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except RefusedError as error:
+            if error.status == HTTPStatus.TOO_MANY_REQUESTS:
+                return problem(error.status, str(error), retry_after="1")
             return problem(error.status, str(error))
         except NoJsonError as error:
             return problem(400, str(error))
