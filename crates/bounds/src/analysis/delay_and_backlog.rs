@@ -1,28 +1,89 @@
 //! The arrivals of a class against its service: each lower bound on the service holds, so the best one counts.
 
 use crate::curve::deviation::{Rises, busy_until, longest_wait, most_waiting};
-use crate::curve::{Curve, Data, Ps, Rate};
+use crate::curve::{Curve, Data, Ps, Rate, Segments, time_of};
 use crate::reason::Reason;
-use crate::service::Service;
+use crate::service::{Served, Service};
+use std::cell::OnceCell;
+use std::cmp::Reverse;
 
 /// The excess of drifting clocks is at most one part in so many.
 const SLIGHTLY: Rate = 1_000;
+
+/// What is added to limits of waits, ps, so that no rounding counts.
+const ROUNDED: Ps = 4;
 
 /// Arrivals, and all lower bounds on their service.
 pub(crate) struct DelayAndBacklog<'a> {
     arrivals: &'a Curve,
     rate: Rate,
-    services: Vec<Vec<Moment<'a>>>,
+    /// The time of the class's longest frame on the link.
+    longest: Ps,
+    run: Option<Ps>,
+    services: Vec<Moments<'a>>,
+}
+
+/// Service from all moments on at which waiting may begin.
+struct Moments<'a> {
+    all: Vec<Moment<'a>>,
+    /// If the services of all moments have one slope, which the arrivals do not exceed: that slope, and how far the
+    /// arrivals are above its line. Then the moments are in order: service that is behind the most comes first.
+    line: Option<(Rate, Data)>,
 }
 
 /// Service from a moment on at which waiting may begin.
 struct Moment<'a> {
-    service: &'a Curve,
-    rises: Rises,
-    /// The instant at which a backlogged period has ended for certain.
-    until: Option<Ps>,
+    service: &'a Served,
+    behind: Data,
     /// Whether the long-run arrivals do not exceed the service.
     steady: bool,
+    busy: OnceCell<Busy>,
+}
+
+/// A backlogged period.
+struct Busy {
+    rises: Rises,
+    /// The instant at which it has ended for certain.
+    until: Option<Ps>,
+}
+
+impl<'a> Moments<'a> {
+    fn of(services: &'a Service, arrivals: &Curve, rate: Rate) -> Self {
+        let slope = services.first().map_or(0, Segments::slope);
+        let rises = services.len() > 1 && slope > 0 && rate.max(arrivals.tail().slope) <= slope;
+        let alike = rises && services.iter().all(|own| own.slope() == slope);
+        let behind: Option<Vec<Data>> =
+            if alike { services.iter().map(Segments::behind).collect() } else { None };
+        let line = behind.is_some().then(|| (slope, arrivals.above(slope)));
+        let behind = behind.unwrap_or_else(|| vec![0; services.len()]);
+        let moment = |(service, behind): (&'a Served, Data)| Moment {
+            service,
+            behind,
+            steady: rate <= service.slope(),
+            busy: OnceCell::new(),
+        };
+        let mut all: Vec<Moment<'a>> = services.iter().zip(behind).map(moment).collect();
+        all.sort_by_key(|moment| Reverse(moment.behind));
+        Self { all, line }
+    }
+
+    /// The greatest of what is `found` from each moment on; the error is a moment with none. `limit`: what a service
+    /// cannot exceed that is so far behind a line, below arrivals that are so far above it.
+    fn most<T: Ord + Default>(
+        &self,
+        limit: impl Fn((Rate, Data), Data) -> T,
+        found: impl Fn(&Moment<'_>) -> Option<T>,
+    ) -> Result<T, &Moment<'a>> {
+        let mut most = T::default();
+        for moment in &self.all {
+            // The others are not so far behind.
+            if self.line.is_some_and(|line| limit(line, moment.behind) <= most) {
+                break;
+            }
+            most = most.max(found(moment).ok_or(moment)?);
+        }
+        Ok(most)
+    }
 }
 
 impl<'a> DelayAndBacklog<'a> {
@@ -35,44 +96,61 @@ impl<'a> DelayAndBacklog<'a> {
         longest: Ps,
         run: Option<Ps>,
     ) -> Self {
-        let moment = |service: &'a Curve| {
-            let slope = service.tail().slope;
+        let services = services.iter().map(|moments| Moments::of(moments, arrivals, rate)).collect();
+        Self { arrivals, rate, longest, run, services }
+    }
+
+    fn busy<'m>(&self, moment: &'m Moment<'_>) -> &'m Busy {
+        moment.busy.get_or_init(|| {
+            let slope = moment.service.slope();
             // No backlogged period is longer than the run.
-            let drifts = rate > slope && rate - slope <= slope / SLIGHTLY;
+            let drifts = self.rate > slope && self.rate - slope <= slope / SLIGHTLY;
             // A frame that is still being sent belongs to the earlier arrivals.
-            let until = busy_until(arrivals, service)
-                .map(|until| until.saturating_add(longest))
-                .or(run.filter(|_| drifts));
-            let rises = Rises::until(service, until.map_or(Data::MAX, |until| arrivals.most(until)));
-            Moment { service, rises, until, steady: rate <= slope }
-        };
-        let services = services.iter().map(|moments| moments.iter().map(moment).collect()).collect();
-        Self { arrivals, rate, services }
+            let until = busy_until(self.arrivals, moment.service)
+                .map(|until| until.saturating_add(self.longest))
+                .or(self.run.filter(|_| drifts));
+            let enough = until.map_or(Data::MAX, |until| self.arrivals.most(until));
+            Busy { rises: Rises::until(moment.service, enough), until }
+        })
     }
 
     /// The longest period in which the class always has frames to send.
     pub fn longest_busy(&self) -> Option<Ps> {
-        let longest =
-            |moments: &Vec<Moment<'_>>| moments.iter().try_fold(0, |most, at| Some(at.until?.max(most)));
+        let (burst, rate) = self.arrivals.bucket();
+        let limit = |(slope, _), behind| {
+            let ends = time_of(burst + behind + 1, slope - rate);
+            ends.map_or(Ps::MAX, |ends| ends.saturating_add(self.longest).saturating_add(ROUNDED))
+        };
+        let longest = |moments: &Moments<'_>| moments.most(limit, |at| self.busy(at).until).ok();
         self.services.iter().filter_map(longest).min()
     }
 
     /// The longest wait of a frame of this size, from its arrival until it starts.
     pub fn max_wait(&self, frame: Data) -> Result<Ps, Reason> {
-        self.best(|at| longest_wait(self.arrivals, &at.rises, frame, at.until, at.steady))
+        let limit = |(slope, above): (Rate, Data), behind: Data| {
+            let waits = time_of((above - frame).max(0) + behind, slope);
+            waits.map_or(Ps::MAX, |waits| waits.saturating_add(ROUNDED))
+        };
+        self.best(limit, |at| {
+            let busy = self.busy(at);
+            longest_wait(self.arrivals, &busy.rises, frame, busy.until, at.steady)
+        })
     }
 
     /// The largest amount of data that waits.
     pub fn backlog(&self) -> Result<Data, Reason> {
-        self.best(|at| most_waiting(self.arrivals, at.service, at.until, at.steady))
+        let limit = |(slope, above), behind| above + behind + Data::from(ROUNDED) * Data::from(slope);
+        self.best(limit, |at| most_waiting(self.arrivals, at.service, self.busy(at).until, at.steady))
     }
 
-    fn best<T: Ord + Default>(&self, found: impl Fn(&Moment<'_>) -> Option<T>) -> Result<T, Reason> {
+    fn best<T: Ord + Default>(
+        &self,
+        limit: impl Fn((Rate, Data), Data) -> T,
+        found: impl Fn(&Moment<'_>) -> Option<T>,
+    ) -> Result<T, Reason> {
         let mut best = Err(Reason::NoWindow);
         for moments in &self.services {
-            let one = moments.iter().try_fold(T::default(), |most, moment| {
-                found(moment).map(|one| most.max(one)).ok_or_else(|| self.reason(moment))
-            });
+            let one = moments.most(&limit, &found).map_err(|moment| self.reason(moment));
             best = match (best, one) {
                 (Ok(a), Ok(b)) => Ok(T::min(a, b)),
                 (Ok(found), Err(_)) | (Err(_), Ok(found)) => Ok(found),
@@ -83,10 +161,10 @@ impl<'a> DelayAndBacklog<'a> {
     }
 
     fn reason(&self, moment: &Moment<'_>) -> Reason {
-        if moment.steady || moment.until.is_some() {
+        if moment.steady || self.busy(moment).until.is_some() {
             return Reason::TooLarge;
         }
-        Reason::Overload { coming_bps: self.rate, served_bps: moment.service.tail().slope.max(0) }
+        Reason::Overload { coming_bps: self.rate, served_bps: moment.service.slope().max(0) }
     }
 }
 
@@ -111,7 +189,7 @@ mod tests {
     fn the_reason_names_the_service_that_leaves_the_most() {
         let arrivals = Curve::affine(1, 10);
         let served = |rates: [Rate; 2]| {
-            let services = rates.map(|rate| vec![Curve::affine(0, rate)]);
+            let services = rates.map(|rate| vec![Served::Curve(Curve::affine(0, rate))]);
             DelayAndBacklog::new(&arrivals, 10, &services, 0, None).backlog()
         };
         let best = Err(Reason::Overload { coming_bps: 10, served_bps: 5 });

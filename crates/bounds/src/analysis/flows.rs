@@ -306,7 +306,7 @@ fn room(port: &Port, class: u8, octets: u32) -> Ps {
     if is(|gates| gates.unguarded) {
         return 1;
     }
-    let held = is(Gates::holds) && !is_express(port.preemption.as_ref(), class);
+    let held = !is_express(port.preemption.as_ref(), class) && is(Gates::holds);
     until_last_bit(if held { uncut(octets) } else { octets }, port)
 }
 

@@ -17,9 +17,9 @@ use crate::model::stream_gates::Turn;
 use crate::reason::Reason;
 use crate::service::cbs::Credit;
 use crate::service::class::{Behind, Class, Model};
-use crate::service::held;
 use crate::service::higher_priority::Higher;
 use crate::service::preemption::{self, is_express};
+use crate::service::{Served, held};
 use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 
@@ -294,8 +294,9 @@ fn analyse_class(
     let whole = !class.gated() && !class.interrupted && class.longest_wait().is_none();
     let plain = services.as_ref().ok().filter(|_| whole);
     let guaranteed = plain.and_then(|services| {
-        let found =
-            services.iter().filter_map(|moments| if let [one] = &moments[..] { one.latency() } else { None });
+        let found = services
+            .iter()
+            .filter_map(|moments| if let [Served::Curve(one)] = &moments[..] { one.latency() } else { None });
         found.min_by_key(|(rate, missing)| crate::curve::time_of(*missing, *rate))
     });
     let by_priority = guaranteed.is_some() && credit_free(class);

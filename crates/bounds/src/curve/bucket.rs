@@ -6,13 +6,18 @@ impl Curve {
     /// The token bucket around the curve: burst and rate.
     pub fn bucket(&self) -> (Data, Rate) {
         let slope = self.tail().slope;
+        (self.above(slope), slope)
+    }
+
+    /// How far the curve is above a line from 0 on whose slope is not below that of the tail.
+    pub fn above(&self, slope: Rate) -> Data {
         let above = |at: Ps, value: Data| value - Data::from(slope) * Data::from(at);
         let burst = self
             .spans()
             .flat_map(|(s, end)| [Some(above(s.at, s.value)), end.map(|end| above(end, s.value_at(end)))])
             .flatten()
             .max();
-        (burst.unwrap_or(0), slope)
+        burst.unwrap_or(0)
     }
 }
 

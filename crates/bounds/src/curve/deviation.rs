@@ -3,7 +3,7 @@
 //! Le Boudec & Thiran, Network Calculus, section 1.4, for service curves that may fall: strict priority minus
 //! interference that jumps.
 
-use crate::curve::{Curve, Data, Ps, Rate, pieces, time_of};
+use crate::curve::{Curve, Data, Ps, Rate, Segments, pieces, spans, time_of};
 
 /// A stretch in which service reaches new heights: `value + slope * (t - from)`, up to `top`.
 #[derive(Copy, Clone, Debug)]
@@ -20,16 +20,16 @@ struct Rise {
 pub(crate) struct Rises(Vec<Rise>);
 
 impl Rises {
-    pub fn of(service: &Curve) -> Self {
+    pub fn of(service: &impl Segments) -> Self {
         Self::until(service, Data::MAX)
     }
 
     /// Those until more than `enough` is served.
-    pub fn until(service: &Curve, enough: Data) -> Self {
+    pub fn until(service: &impl Segments, enough: Data) -> Self {
         let mut rises = Vec::new();
         // Negative values of a service curve serve nothing, so the highest value begins at 0.
         let mut highest: Data = 0;
-        for (segment, end) in service.spans() {
+        for (segment, end) in spans(service) {
             if highest > enough {
                 break;
             }
@@ -89,7 +89,7 @@ impl Rises {
 }
 
 /// When a backlogged period that begins at 0 has certainly ended; none if it may last for ever.
-pub(crate) fn busy_until(arrivals: &Curve, service: &Curve) -> Option<Ps> {
+pub(crate) fn busy_until(arrivals: &Curve, service: &impl Segments) -> Option<Ps> {
     for (at, end, coming, going) in pieces(arrivals, service) {
         if going.value > coming.value {
             return Some(at);
@@ -153,7 +153,7 @@ pub(crate) fn longest_wait(
 /// The greatest backlog at any time within `until`.
 pub(crate) fn most_waiting(
     arrivals: &Curve,
-    service: &Curve,
+    service: &impl Segments,
     until: Option<Ps>,
     steady: bool,
 ) -> Option<Data> {

@@ -19,7 +19,7 @@ pub(crate) type Rate = i64;
 /// Data units in one bit.
 pub(crate) const BIT: Data = 1_000_000_000_000;
 /// More than any curve may contain: ten thousand times the data that all ports of a Plan can send in ten days.
-const MOST: Data = 1 << 112;
+pub(crate) const MOST: Data = 1 << 112;
 
 /// From `at` on, until the next segment: `value + slope * (t - at)`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,48 @@ impl Segment {
         let grown = Data::from(self.slope) * Data::from(t - self.at);
         (self.value + grown).clamp(-MOST, MOST)
     }
+
+    /// The same from a later instant on.
+    fn since(&self, t: Ps) -> Self {
+        Self { at: t, value: self.value_at(t), slope: self.slope }
+    }
+}
+
+/// A function whose segments may be made as they are read.
+pub(crate) trait Segments {
+    /// The segment of a number; none behind the last one, which never ends.
+    fn get(&self, number: usize) -> Option<Segment>;
+
+    /// The slope of the last one.
+    fn slope(&self) -> Rate;
+
+    /// How far the function is below a line from 0 on with that slope, at most; none if this is not known.
+    fn behind(&self) -> Option<Data>;
+}
+
+impl Segments for Curve {
+    fn get(&self, number: usize) -> Option<Segment> {
+        self.0.get(number).copied()
+    }
+
+    fn slope(&self) -> Rate {
+        self.tail().slope
+    }
+
+    fn behind(&self) -> Option<Data> {
+        self.latency().map(|(_, missing)| missing)
+    }
+}
+
+/// Every segment with the time where it ends; none for the last.
+pub(crate) fn spans(of: &impl Segments) -> impl Iterator<Item = (Segment, Option<Ps>)> {
+    let (mut number, mut next) = (0, of.get(0));
+    std::iter::from_fn(move || {
+        let now = next?;
+        number += 1;
+        next = of.get(number);
+        Some((now, next.map(|next| next.at)))
+    })
 }
 
 /// A function on `[0, ∞)`, continuous from the right. The first segment starts at 0, the last one never ends.
@@ -66,7 +108,7 @@ impl Curve {
 
     /// Every segment with the time where it ends; none for the last.
     pub fn spans(&self) -> impl Iterator<Item = (Segment, Option<Ps>)> + '_ {
-        self.0.iter().enumerate().map(|(n, segment)| (*segment, self.0.get(n + 1).map(|next| next.at)))
+        spans(self)
     }
 
     /// The greatest value up to `until`.
@@ -170,30 +212,51 @@ impl Curve {
 
 /// Two curves cut where either has a segment's start: start, end, and both as segments that begin there.
 pub(crate) fn pieces<'a>(
-    a: &'a Curve,
-    b: &'a Curve,
+    a: &'a impl Segments,
+    b: &'a impl Segments,
 ) -> impl Iterator<Item = (Ps, Option<Ps>, Segment, Segment)> + 'a {
-    let (mut i, mut j) = (0, 0);
+    let (mut one, mut other) = (Steps::of(a), Steps::of(b));
     let mut at = Some(0);
     std::iter::from_fn(move || {
         let now = at?;
-        let begin =
-            |segment: &Segment| Segment { at: now, value: segment.value_at(now), slope: segment.slope };
-        let here = (begin(&a.0[i]), begin(&b.0[j]));
-        let (next_a, next_b) = (a.0.get(i + 1).map(|s| s.at), b.0.get(j + 1).map(|s| s.at));
-        let next = match (next_a, next_b) {
+        let here = (one.now?.since(now), other.now?.since(now));
+        let next = match (one.ends(), other.ends()) {
             (Some(x), Some(y)) => Some(x.min(y)),
             (x, y) => x.or(y),
         };
-        if next.is_some() && next == next_a {
-            i += 1;
-        }
-        if next.is_some() && next == next_b {
-            j += 1;
-        }
         at = next;
+        if let Some(next) = next {
+            one.pass(next);
+            other.pass(next);
+        }
         Some((now, next, here.0, here.1))
     })
+}
+
+/// A segment, and the one behind it.
+struct Steps<'a, S> {
+    of: &'a S,
+    number: usize,
+    now: Option<Segment>,
+    next: Option<Segment>,
+}
+
+impl<'a, S: Segments> Steps<'a, S> {
+    fn of(of: &'a S) -> Self {
+        Self { of, number: 1, now: of.get(0), next: of.get(1) }
+    }
+
+    fn ends(&self) -> Option<Ps> {
+        self.next.map(|next| next.at)
+    }
+
+    /// Goes on if the next segment begins at this instant.
+    fn pass(&mut self, at: Ps) {
+        if self.ends() == Some(at) {
+            self.number += 1;
+            (self.now, self.next) = (self.next, self.of.get(self.number));
+        }
+    }
 }
 
 /// Time of `data` at `rate`, rounded up; none if it never ends.

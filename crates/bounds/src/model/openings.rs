@@ -2,11 +2,10 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4: a frame starts only if its last bit leaves before its gate closes.
 
-use crate::curve::{Curve, Data, Ps, Rate, Segment, ps};
+use crate::curve::{Curve, Data, Ps, Rate, ps};
+use crate::model::laps::{Laps, Serving, Since};
+use std::rc::Rc;
 use tsn_plan::{Gates, MacOperation, Port, Preemption};
-
-/// Number of windows that a curve follows one by one; after them their average holds.
-const MOST_WINDOWS: usize = 512;
 
 /// A span of a cycle; `to` may lie in the next one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -30,7 +29,7 @@ impl Window {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Openings {
     Always,
-    /// Windows of one cycle, in order; none closes when the next one opens.
+    /// Windows of one cycle, in order of their begins and of their ends; none closes when the next one opens.
     Windows {
         cycle: Ps,
         windows: Vec<Window>,
@@ -128,30 +127,20 @@ impl Openings {
         match self {
             Self::Always => occupied,
             Self::Windows { cycle, windows } => {
-                let around =
-                    windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| (w.from + by, w.to + by)));
-                let rest = around
-                    .filter(|(from, _)| from + lead < at)
-                    .map(|(_, to)| (to + gap - at).clamp(0, occupied));
-                rest.max().unwrap_or(0)
+                let last = last_around(windows, *cycle, |own| own.from + lead < at);
+                last.map_or(0, |to| (to + gap - at).clamp(0, occupied))
             }
         }
     }
-}
 
-impl Openings {
     /// How long after `at` the link may still be busy with something that takes at most `occupied`, begins while the
     /// gate is open, and goes on when it closes, or `slip` later.
     pub fn run_on(&self, at: Ps, occupied: Ps, slip: Ps) -> Ps {
         match self {
             Self::Always => occupied,
             Self::Windows { cycle, windows } => {
-                let around =
-                    windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| (w.from + by, w.to + by)));
-                let rest = around
-                    .filter(|(from, _)| *from < at)
-                    .map(|(_, to)| (to + occupied + slip - at).clamp(0, occupied));
-                rest.max().unwrap_or(0)
+                let last = last_around(windows, *cycle, |own| own.from < at);
+                last.map_or(0, |to| (to + occupied + slip - at).clamp(0, occupied))
             }
         }
     }
@@ -161,9 +150,7 @@ impl Openings {
         match self {
             Self::Always => true,
             Self::Windows { cycle, windows } => {
-                let mut around =
-                    windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| (w.from + by, w.to + by)));
-                around.any(|(opens, closes)| opens < to && from < closes)
+                last_around(windows, *cycle, |own| own.from < to).is_some_and(|closes| from < closes)
             }
         }
     }
@@ -171,9 +158,17 @@ impl Openings {
     /// How long after `at` the inter-frame gap of a frame may still last that ended with a window before `at`.
     pub fn gap_after(&self, at: Ps, gap: Ps) -> Ps {
         let Self::Windows { cycle, windows } = self else { return 0 };
-        let ends = windows.iter().flat_map(|window| [-cycle, 0, *cycle].map(|by| window.to + by));
-        ends.filter(|end| *end <= at).map(|end| (end + gap - at).max(0)).max().unwrap_or(0)
+        last_around(windows, *cycle, |own| own.to <= at).map_or(0, |end| (end + gap - at).max(0))
     }
+}
+
+/// When the last of some windows ends that are `before` an instant, in the cycles around the first one.
+fn last_around(windows: &[Window], cycle: Ps, before: impl Fn(&Window) -> bool) -> Option<Ps> {
+    let last = |by: Ps| {
+        let count = windows.partition_point(|own| before(&own.moved(by)));
+        count.checked_sub(1).map(|last| windows[last].to + by)
+    };
+    [-cycle, 0, cycle].into_iter().filter_map(last).max()
 }
 
 /// The share of some windows that others cover, per cycle and as a bound for any span of time.
@@ -198,8 +193,10 @@ impl Share {
     pub fn of(windows: &[Window], others: &[Window], gap: Ps, cycle: Ps) -> Self {
         let mut parts: Vec<Window> = Vec::new();
         for window in windows {
-            for other in others {
-                for by in [-cycle, 0, cycle] {
+            for by in [-cycle, 0, cycle] {
+                // Windows are in order of their begins and ends.
+                let first = others.partition_point(|other| other.to + by + gap <= window.from);
+                for other in others[first..].iter().take_while(|other| other.from + by < window.to) {
                     let from = window.from.max(other.from + by);
                     let to = window.to.min(other.to + by + gap);
                     if from < to {
@@ -252,90 +249,24 @@ pub(crate) struct Starts {
     pub blocked: Vec<Ps>,
 }
 
-/// The unit of service in one window, for [`Starts::service`].
-#[derive(Copy, Clone, Debug)]
-pub(crate) enum Serving<'a> {
-    /// The duration of the window.
-    Time,
-    /// Whole frames, whose wire data are multiples of this: the last one may start at the window's end.
-    Frames(Data),
-    /// The duration of the window, at the rate of its number in place of that of the link.
-    Rates(&'a [Rate]),
-}
-
 impl Starts {
     /// The windows as spans: their last moment counts, so that others can also cover a window of one moment.
     pub fn windows_in_time(&self) -> Vec<Window> {
         self.windows.iter().map(|window| Window { to: window.to + 1, ..*window }).collect()
     }
 
-    /// Service on a link of `rate` for a frame that just misses window `place`, after waiting for `before` it.
-    pub fn service(&self, place: usize, rate: Rate, serving: Serving<'_>) -> Curve {
-        self.service_from(place + 1, self.windows[place].to - self.before[place], rate, serving)
-    }
-
-    /// Service from the begin of the cycle on.
-    pub fn service_from_begin(&self, rate: Rate, serving: Serving<'_>) -> Curve {
-        self.service_from(0, 0, rate, serving)
+    /// Service in `laps` of these windows for a frame that just misses window `place`, after waiting for `before` it.
+    pub fn missed(&self, laps: &Rc<Laps>, place: usize) -> Since {
+        laps.since(place + 1, self.windows[place].to - self.before[place])
     }
 
     /// Service from a moment within a window on, at which a frame of a lower class has just begun; none outside of
     /// windows.
-    pub fn service_within(&self, at: Ps, rate: Rate, serving: Serving<'_>) -> Option<Curve> {
+    pub fn service_within(&self, at: Ps, rate: Rate, serving: Serving<'_>) -> Option<Since> {
         let place = self.windows.iter().position(|window| window.from <= at && at < window.to)?;
         let mut rest = self.clone();
         rest.windows[place].from = at.saturating_add(self.blocked[place]).min(self.windows[place].to);
-        Some(rest.service_from(place, at, rate, serving))
-    }
-
-    /// Service from a moment on, in the windows from number `first` on.
-    fn service_from(&self, first: usize, since: Ps, rate: Rate, serving: Serving<'_>) -> Curve {
-        let count = self.windows.len();
-        let rate = |number: usize| match serving {
-            Serving::Rates(rates) => rates[number % count],
-            Serving::Time | Serving::Frames(_) => rate,
-        };
-        let served = |number: usize| {
-            let time = Data::from(self.windows[number % count].length()) * Data::from(rate(number));
-            match serving {
-                Serving::Time | Serving::Rates(_) => time,
-                Serving::Frames(grain) => (time / grain + 1) * grain,
-            }
-        };
-        let served: Vec<Data> = (0..count).map(served).collect();
-        let per_cycle: Data = served.iter().sum();
-        let laps = (MOST_WINDOWS / count).clamp(2, 64);
-        let mut segments = Vec::with_capacity(2 * count * laps + 2);
-        segments.push(Segment { at: 0, value: 0, slope: 0 });
-        let (mut total, mut end) = (0, 0);
-        // The openings of the last cycle, and the data served before them.
-        let mut last: Vec<(Ps, Data)> = Vec::new();
-        for step in 0..count * laps {
-            let number = first + step;
-            let window = self.windows[number % count];
-            let by = self.cycle.saturating_mul((number / count) as Ps);
-            let from = window.from.saturating_add(by).saturating_sub(since);
-            end = window.to.saturating_add(by).saturating_sub(since);
-            if end >= Ps::MAX / 4 {
-                break;
-            }
-            if window.length() > 0 {
-                segments.push(Segment { at: from, value: total, slope: rate(number) });
-            }
-            if step >= count * (laps - 1) {
-                last.push((from, total));
-            }
-            total += served[number % count];
-            segments.push(Segment { at: end, value: total, slope: 0 });
-        }
-        // The average begins here: the highest line that is at no opening above what was served before it. Each later
-        // cycle serves at least as much as the line rises.
-        let slope = Rate::try_from(per_cycle / Data::from(self.cycle.max(1))).unwrap_or(0);
-        let at = end.saturating_add(1);
-        let line = |(from, before): &(Ps, Data)| before + Data::from(slope) * Data::from(at - from);
-        let value = if last.len() == count { last.iter().map(line).min() } else { None };
-        segments.push(Segment { at, value: value.unwrap_or(total - per_cycle), slope });
-        Curve::of(segments)
+        Some(Laps::of(&rest, rate, serving).since(place, at))
     }
 }
 
@@ -411,8 +342,9 @@ mod tests {
         let windows = vec![Window { from: 10, to: 30 }, Window { from: 60, to: 60 }];
         let starts =
             Starts { cycle: 100, windows, before: vec![7, 7], late: vec![0, 0], blocked: vec![7, 7] };
-        let frames = |place| Rises::of(&starts.service(place, 3, Serving::Frames(30)));
-        let time = |place| Rises::of(&starts.service(place, 3, Serving::Time));
+        let served = |place, serving| Rises::of(&starts.missed(&Laps::of(&starts, 3, serving), place));
+        let frames = |place| served(place, Serving::Frames(30));
+        let time = |place| served(place, Serving::Time);
         let nth = |rises: &Rises| (0..6).map(|n| rises.after(30 * n).unwrap()).collect::<Vec<Ps>>();
         // The worst frame has waited for 7 and misses the start at 30. Frames start at 60, 110, 120, 130, 160, 210.
         assert_eq!(nth(&frames(0)), [60, 110, 120, 130, 160, 210].map(|at| at - 30 + 7));
@@ -472,7 +404,7 @@ mod tests {
         let windows = vec![Window { from: 10, to: 30 }, Window { from: 60, to: 60 }];
         let starts =
             Starts { cycle: 100, windows, before: vec![7, 7], late: vec![0, 0], blocked: vec![7, 7] };
-        let rises = Rises::of(&starts.service(1, 3, Serving::Frames(30)));
+        let rises = Rises::of(&starts.missed(&Laps::of(&starts, 3, Serving::Frames(30)), 1));
         assert_eq!(rises.after(64 * 120 - 1), Some(6_407));
         assert_eq!(rises.after(64 * 120), Some(6_408 + 120 - 51));
     }

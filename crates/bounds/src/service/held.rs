@@ -4,7 +4,8 @@
 
 use crate::curve::deviation::Rises;
 use crate::curve::{Curve, Data, Ps, Rate, time_of};
-use crate::model::openings::{Openings, Serving, Starts, Window};
+use crate::model::laps::{Serving, Since};
+use crate::model::openings::{Openings, Starts, Window};
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::service::class::{Class, Model};
@@ -88,7 +89,7 @@ pub(crate) fn until_passed(
     }
     let none = || vec![0; count];
     let starts = Starts { cycle, windows, before: none(), late: none(), blocked: none() };
-    let passed = |service: &Curve| Rises::of(&service.sub(express)).after(own);
+    let passed = |service: &Since| Rises::of(&service.curve().sub(express)).after(own);
     let services = moments(class, &starts, class.model.rate, Serving::Time);
     services.iter().map(passed).try_fold(0, |most, one| Some(most.max(one?))).ok_or(Reason::TooLarge)
 }

@@ -9,8 +9,9 @@ pub(crate) mod higher_priority;
 pub(crate) mod preemption;
 pub(crate) mod slots;
 
-use crate::curve::{Curve, Data, Ps, Rate};
-use crate::model::openings::{Openings, Serving, Share, Starts, Window};
+use crate::curve::{Curve, Data, Ps, Rate, Segment, Segments};
+use crate::model::laps::{Laps, Serving, Since};
+use crate::model::openings::{Openings, Share, Starts, Window};
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::service::cbs::Credit;
@@ -18,8 +19,53 @@ use crate::service::class::{Class, Model};
 use crate::service::higher_priority::Higher;
 use crate::service::slots::Slots;
 
-/// One bound on service: a curve for every moment at which waiting may begin.
-pub(crate) type Service = Vec<Curve>;
+/// One bound on service: for every moment at which waiting may begin.
+pub(crate) type Service = Vec<Served>;
+
+/// Service from a moment on.
+#[derive(Clone, Debug)]
+pub(crate) enum Served {
+    Curve(Curve),
+    Windows(Since),
+}
+
+impl Served {
+    /// Takes the same from all values.
+    fn lower(&mut self, by: Data) {
+        match self {
+            Self::Curve(own) => own.lower(by),
+            Self::Windows(own) => own.lower(by),
+        }
+    }
+}
+
+impl Segments for Served {
+    fn get(&self, number: usize) -> Option<Segment> {
+        match self {
+            Self::Curve(own) => own.get(number),
+            Self::Windows(own) => own.get(number),
+        }
+    }
+
+    fn slope(&self) -> Rate {
+        match self {
+            Self::Curve(own) => own.slope(),
+            Self::Windows(own) => own.slope(),
+        }
+    }
+
+    fn behind(&self) -> Option<Data> {
+        match self {
+            Self::Curve(own) => own.behind(),
+            Self::Windows(own) => own.behind(),
+        }
+    }
+}
+
+/// Bounds of one curve for each moment.
+fn served(curves: impl IntoIterator<Item = Curve>) -> Service {
+    curves.into_iter().map(Served::Curve).collect()
+}
 
 /// All bounds on the service of a class; and the highest credit that its shaper gathers.
 pub(crate) fn services(
@@ -34,7 +80,7 @@ pub(crate) fn services(
         }
     } else {
         match credit {
-            None => (by_priority(class, unshaped_above).map(|service| vec![vec![service]]), None),
+            None => (by_priority(class, unshaped_above).map(|service| vec![served([service])]), None),
             Some(credit) => shaped(class, credit, unshaped_above),
         }
     }
@@ -53,7 +99,7 @@ pub(crate) fn services_at_any_time(
         None if class.gated() => known.clone()?,
         None => {
             let link = Curve::affine(-class.lower_data(), class.model.rate);
-            vec![vec![link.sub(&any_time(class, None)?)]]
+            vec![served([link.sub(&any_time(class, None)?)])]
         }
     };
     let held = class.buffered().map_or(0, |(data, _)| data);
@@ -157,7 +203,7 @@ fn shaped(
         gathered = credit.gathered(rate, class.lower_data(), higher);
         let whole = Some(smallest).filter(|_| !class.interrupted);
         let service = gathered.and_then(|most| credit.service_always(rate, most, whole));
-        let service = service.zip(cuts.as_ref().ok()).map(|(service, cuts)| vec![service.sub(cuts)]);
+        let service = service.zip(cuts.as_ref().ok()).map(|(service, cuts)| served([service.sub(cuts)]));
         services.extend(service);
     }
     if let (Ok(taken), Ok(cuts)) = (any_time(class, None), &cuts) {
@@ -165,7 +211,7 @@ fn shaped(
         let cuts = cuts.part(credit.drain(), Data::from(credit.slowest));
         let link = Curve::affine(-class.lower_data(), rate).sub(&taken).sub(&cuts);
         let service = credit.service_without_memory(rate, &link, class.lower_data(), smallest);
-        services.extend(service.map(|service| vec![service]));
+        services.extend(service.map(|service| served([service])));
     }
     match (services.is_empty(), higher) {
         (true, Err(reason)) => (Err(reason), gathered),
@@ -260,14 +306,12 @@ pub(crate) fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(P
 }
 
 /// The service of some windows from each worst moment on at which waiting may begin.
-pub(crate) fn moments(class: &Class<'_>, starts: &Starts, rate: Rate, serving: Serving<'_>) -> Service {
-    let missed = |place: usize| starts.service(place, rate, serving);
+pub(crate) fn moments(class: &Class<'_>, starts: &Starts, rate: Rate, serving: Serving<'_>) -> Vec<Since> {
+    let laps = Laps::of(starts, rate, serving);
+    let missed = |place: usize| starts.missed(&laps, place);
     let Some(several) = &class.model.several else { return (0..starts.windows.len()).map(missed).collect() };
     let early = |place: &usize| starts.windows[*place].to <= several.begins;
-    let others = [
-        Some(starts.service_from_begin(rate, serving)),
-        starts.service_within(several.begins, rate, serving),
-    ];
+    let others = [Some(laps.since(0, 0)), starts.service_within(several.begins, rate, serving)];
     (0..starts.windows.len()).filter(early).map(missed).chain(others.into_iter().flatten()).collect()
 }
 
@@ -292,7 +336,7 @@ fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
     let rate = class.model.rate;
     let Some(starts) = starts(class)? else {
         let taken = any_time(class, None)?;
-        return Ok(vec![Curve::affine(-class.lower_data(), rate).sub(&taken)]);
+        return Ok(served([Curve::affine(-class.lower_data(), rate).sub(&taken)]));
     };
     let taken = any_time(class, Some((starts.cycle, &starts.windows_in_time())))?;
     // A frame that is held, or overruns its window, ends in a later one.
@@ -301,9 +345,11 @@ fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
         && class.buffered().is_none()
         && !class.model.overruns;
     if undisturbed {
-        return Ok(moments(class, &starts, rate, Serving::Frames(class.grain)));
+        let moments = moments(class, &starts, rate, Serving::Frames(class.grain));
+        return Ok(moments.into_iter().map(Served::Windows).collect());
     }
-    Ok(moments(class, &starts, rate, Serving::Time).iter().map(|service| service.sub(&taken)).collect())
+    let moments = moments(class, &starts, rate, Serving::Time);
+    Ok(served(moments.iter().map(|service| service.curve().sub(&taken))))
 }
 
 fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>, Reason>, Option<Data>) {
@@ -342,7 +388,8 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
             let open = windows(openings);
             let by_credit =
                 gathered.and_then(|most| open_service(class, credit, starts.cycle, &open, most, whole));
-            (gathered, by_credit, moments(class, starts, rate, Serving::Time))
+            let link = moments(class, starts, rate, Serving::Time).iter().map(Since::curve).collect();
+            (gathered, by_credit, link)
         }
         // This class's gate never closes; higher classes have a gate.
         None => {
@@ -351,8 +398,9 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
             (gathered, by_credit.map(|service| vec![service]), vec![Curve::affine(0, rate)])
         }
     };
-    let by_credit = by_credit.map(|service| service.iter().map(|from| from.sub(&cuts)).collect());
-    let without_memory = link.iter().map(without_memory).collect::<Option<Service>>();
+    let by_credit = by_credit.map(|service| served(service.iter().map(|from| from.sub(&cuts))));
+    let link: Vec<Curve> = link;
+    let without_memory = link.iter().map(without_memory).collect::<Option<Vec<Curve>>>().map(served);
     let services: Vec<Service> = by_credit.into_iter().chain(without_memory).collect();
     if services.is_empty() { (Err(Reason::TooLarge), gathered) } else { (Ok(services), gathered) }
 }
@@ -365,14 +413,14 @@ fn open_service(
     open: &[Window],
     most: Data,
     whole: Option<Data>,
-) -> Option<Service> {
+) -> Option<Vec<Curve>> {
     let rate = class.model.rate;
     let (windows, idle): (Vec<Window>, Vec<Rate>) = credit.pieces(open).into_iter().unzip();
     let none = vec![0; windows.len()];
     let open = Starts { cycle, windows, before: none.clone(), late: Vec::new(), blocked: none };
     let served = |worth: &dyn Fn(Rate) -> Rate| {
         let rates: Vec<Rate> = idle.iter().map(|idle| worth(*idle)).collect();
-        moments(class, &open, rate, Serving::Rates(&rates))
+        moments(class, &open, rate, Serving::Rates(&rates)).iter().map(Since::curve).collect()
     };
     credit.service(rate, most, whole, served)
 }
