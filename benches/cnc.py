@@ -69,11 +69,13 @@ def measure(count: int, times: int) -> dict[str, list[tuple[float, Decision]]]:
         file.write_text(scenario(count), encoding="utf-8")
         base = Base(file)
         service = Service(base, Store(Path(folder) / "store", base.digest))
-        ends = pairs(count + 3 * times)[count:]
+        ends = pairs(count + 4 * times)[count:]
         found: dict[str, list[tuple[float, Decision]]] = {}
         kinds: list[tuple[str, dict[str, Any]]] = [
             ("scheduled", SCHEDULED),
             ("bounded", BOUNDED),
+            # Beside streams that are not scheduled.
+            ("mixed", SCHEDULED),
             ("refused", TIGHT),
         ]
         for kind, stream in kinds:

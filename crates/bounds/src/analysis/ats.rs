@@ -130,7 +130,7 @@ fn bucket_of(flow: &FlowHop) -> Option<(Rate, Data)> {
 
 /// The schedulers that frames reach at the end of each hop's link; also of frames that end there.
 pub(crate) struct Arriving {
-    /// By hop.
+    /// By hop; empty without any scheduler.
     schedulers: Vec<Option<Shaped>>,
     /// By scheduler group: the ports that its frames leave by before it.
     from: HashMap<(usize, u32), BTreeSet<usize>>,
@@ -146,6 +146,10 @@ impl Arriving {
             let filtered = !is_message(&plan.streams[hop.stream]);
             Shaped::of(plan, ingress, hop.stream, plan.regenerated(ingress, hop.pcp)).filter(|_| filtered)
         };
+        // Only filters have schedulers.
+        if plan.policing.is_empty() {
+            return Self { schedulers: Vec::new(), from: HashMap::new(), spans: Vec::new() };
+        }
         let schedulers: Vec<Option<Shaped>> = hops.iter().map(at_end).collect();
         let mut from: HashMap<(usize, u32), BTreeSet<usize>> = HashMap::new();
         for (hop, shaped) in hops.iter().zip(&schedulers) {
@@ -165,7 +169,7 @@ impl Arriving {
 
     /// Whether frames reach a scheduler at the end of a hop's link.
     pub fn shapes(&self, hop: usize) -> bool {
-        self.schedulers[hop].is_some()
+        self.schedulers.get(hop).is_some_and(Option::is_some)
     }
 
     /// The longest time from the queue of some hops until frames are eligible in the group that all of them reach.
@@ -215,6 +219,9 @@ pub(crate) fn with_schedulers(
     hops: &[FlowHop],
     arriving: &Arriving,
 ) {
+    if arriving.schedulers.is_empty() {
+        return;
+    }
     let own = delays.to_vec();
     for (hop, delay) in delays.iter_mut() {
         let Some(group) = arriving.schedulers[*hop].map(|shaped| shaped.group) else { continue };

@@ -183,6 +183,70 @@ fn most_served(a: Reason, b: Reason) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::openings::{Starts, Window};
+    use crate::service::laps::{Laps, Serving};
+    use proptest::prelude::*;
+
+    /// The longest busy period, the longest wait and the largest backlog.
+    type Found = (Option<Ps>, Option<Ps>, Option<Data>);
+
+    /// Windows and their gaps, and how long waiting may begin before the end of each.
+    fn starts() -> impl Strategy<Value = Starts> {
+        let window = (1..60i64, 0..25i64, 0..15i64);
+        (prop::collection::vec(window, 1..6), 1..40i64).prop_map(|(drawn, rest)| {
+            let (mut at, mut windows, mut before) = (0, Vec::new(), Vec::new());
+            for (gap, length, waited) in drawn {
+                windows.push(Window { from: at + gap, to: at + gap + length });
+                at += gap + length;
+                before.push(waited.min(length));
+            }
+            let none = vec![0; windows.len()];
+            Starts { cycle: at + rest, windows, before, late: none.clone(), blocked: none }
+        })
+    }
+
+    proptest! {
+        /// Moments that are left out are not the worst: each moment alone gives no more than all together.
+        #[test]
+        fn the_worst_of_all_moments_is_that_of_each_alone(
+            starts in starts(),
+            stairs in prop::collection::vec((1..90i64, 20..900i64, 0..300i64), 1..5),
+            (line, lower, frame) in (prop::option::of((1..90i64, 1..4i64)), 0..50i64, 1..40i64),
+            whole in any::<bool>(),
+        ) {
+            use crate::curve::arrival::{Stair, rate, sum};
+            let stair = |(unit, period, jitter)| Stair { unit: Data::from(unit), period, jitter };
+            let stairs: Vec<Stair> = stairs.into_iter().map(stair).collect();
+            let mut arrivals = sum(&stairs, 2_000).unwrap();
+            if let Some((burst, slope)) = line {
+                arrivals = arrivals.min(&Curve::affine(Data::from(burst), slope));
+            }
+            let serving = if whole { Serving::Frames(30) } else { Serving::Time };
+            let laps = Laps::of(&starts, 3, serving);
+            let mut all: Service =
+                (0..starts.windows.len()).map(|place| Served::Windows(starts.missed(&laps, place))).collect();
+            all.iter_mut().for_each(|own| own.lower(Data::from(lower)));
+            let curves: Vec<Curve> = all.iter().map(|own| match own {
+                Served::Curve(own) => own.clone(),
+                Served::Windows(own) => own.curve(),
+            }).collect();
+            let found = |services: Service| {
+                let services = [services];
+                let own = DelayAndBacklog::new(&arrivals, rate(&stairs), &services, 7, None);
+                (own.longest_busy(), own.max_wait(Data::from(frame)).ok(), own.backlog().ok())
+            };
+            let alone: Vec<_> = all.iter().map(|own| found(vec![own.clone()])).collect();
+            let most = |of: &dyn Fn(&Found) -> Option<Data>| {
+                alone.iter().try_fold(0, |most: Data, own| Some(most.max(of(own)?)))
+            };
+            let (busy, wait, backlog) = found(all);
+            prop_assert_eq!(busy.map(Data::from), most(&|own| own.0.map(Data::from)));
+            prop_assert_eq!(wait.map(Data::from), most(&|own| own.1.map(Data::from)));
+            prop_assert_eq!(backlog, most(&|own| own.2));
+            // Curves are as far behind a line as the windows that they are made of.
+            prop_assert_eq!((busy, wait, backlog), found(curves.into_iter().map(Served::Curve).collect()));
+        }
+    }
 
     /// Of two guarantees of 3 and 5 bit/s the better one is what 10 bit/s have, in any order.
     #[test]

@@ -25,7 +25,7 @@ pub(crate) struct Delivery<'a> {
     pub plan: &'a Plan,
     pub stream: &'a Stream,
     /// None if the talker may send any number of frames at once.
-    pub numbers: Option<&'a Numbers>,
+    pub numbers: Option<Numbers>,
     /// By entry of the route.
     pub arrivals: Vec<Arrival>,
 }
@@ -130,7 +130,7 @@ impl Delivery<'_> {
         last: Ps,
         unbounded: Option<&Reason>,
     ) -> Result<(), Reason> {
-        let numbers = self.numbers.ok_or(Reason::AnyNumber)?;
+        let numbers = self.numbers.as_ref().ok_or(Reason::AnyNumber)?;
         let (near, far) = (numbers.within(sure), numbers.within(last));
         let history = match recovery.algorithm {
             // It discards repetitions of the last number only.

@@ -27,15 +27,43 @@ pub(crate) fn flow_hops(
     openings: &[Vec<Option<Openings>>],
     silent: Silent<'_>,
 ) -> (Vec<FlowHop>, Vec<usize>) {
-    // By port and class; none for a window without an end, or if it is not known.
-    let longest = |own: &Option<Openings>| own.as_ref().and_then(Openings::longest);
-    let longest: Vec<Vec<_>> = openings.iter().map(|own| own.iter().map(longest).collect()).collect();
     let entries = |stream: &Stream| stream.route.len() + stream.flood.len();
     let mut hops: Vec<FlowHop> = Vec::with_capacity(plan.streams.iter().map(entries).sum());
     let (mut first, mut further) = (Vec::with_capacity(plan.streams.len()), Vec::new());
-    for (number, stream) in plan.streams.iter().enumerate() {
-        let begin = hops.len();
-        first.push(begin);
+    let flows = Flows::of(plan, openings, silent);
+    for number in 0..plan.streams.len() {
+        first.push(hops.len());
+        flows.add(number, &mut hops, &mut further);
+    }
+    for mut hop in further {
+        let Some(own) = hop.of.map(|own| &hops[own]) else { continue };
+        (hop.earliest, hop.fastest, hop.ends) = (own.earliest, own.fastest, own.ends);
+        hops.push(hop);
+    }
+    cut_through(plan, &mut hops);
+    (hops, first)
+}
+
+/// What the hops of single streams need.
+pub(crate) struct Flows<'a> {
+    plan: &'a Plan,
+    openings: &'a [Vec<Option<Openings>>],
+    /// The longest window, by port and class; none for a window without an end, or if it is not known.
+    longest: Vec<Vec<Option<Ps>>>,
+    silent: Silent<'a>,
+}
+
+impl<'a> Flows<'a> {
+    pub fn of(plan: &'a Plan, openings: &'a [Vec<Option<Openings>>], silent: Silent<'a>) -> Self {
+        let longest = |own: &Option<Openings>| own.as_ref().and_then(Openings::longest);
+        let longest = openings.iter().map(|own| own.iter().map(longest).collect()).collect();
+        Self { plan, openings, longest, silent }
+    }
+
+    /// Adds the hops of a stream, and those of further classes; without what [`cut_through`] counts.
+    pub fn add(&self, number: usize, hops: &mut Vec<FlowHop>, further: &mut Vec<FlowHop>) {
+        let Self { plan, openings, ref longest, silent } = *self;
+        let (stream, begin) = (&plan.streams[number], hops.len());
         // On clocks of their own, when talkers begin is not known.
         let begin_of =
             |offset_ns: u64| ps(stream.start_ns).checked_add(ps(offset_ns)).filter(|_| plan.clocks.is_none());
@@ -129,15 +157,8 @@ pub(crate) fn flow_hops(
                 ..hops[own].clone()
             }));
         }
-        set_earliest(plan, &mut hops, begin, &further, openings);
+        set_earliest(plan, hops, begin, further, openings);
     }
-    for mut hop in further {
-        let Some(own) = hop.of.map(|own| &hops[own]) else { continue };
-        (hop.earliest, hop.fastest, hop.ends) = (own.earliest, own.fastest, own.ends);
-        hops.push(hop);
-    }
-    cut_through(plan, &mut hops);
-    (hops, first)
 }
 
 /// Counts the software of the talker at the first hop.

@@ -7,6 +7,7 @@ mod above;
 mod along;
 mod chains;
 mod faults;
+mod kept;
 mod later;
 pub(crate) mod memory;
 mod not_covered;
@@ -17,10 +18,10 @@ mod rounds;
 
 use self::along::Common;
 use self::faults::{moves_frames, repeats, wrong_lists};
-use self::remembered::has_reasons;
 use crate::analysis::aggregate::Upstream;
 use crate::analysis::ats::{Arriving, with_schedulers};
-use crate::analysis::flows::{Silent, flow_hops};
+use crate::analysis::flows::Silent;
+use crate::analysis::network::kept::Kept;
 use crate::analysis::network::memory::Memory;
 use crate::analysis::port::{ClassResult, PortResult, analyse};
 use crate::curve::{Curve, Data, LONGEST, Ps, Rate};
@@ -30,7 +31,6 @@ use crate::model::gate_clock::GateClock;
 use crate::model::lists::{self, Later, Wrong};
 use crate::model::member_streams::Once;
 use crate::model::numbers::{ALL_NUMBERS, Numbers};
-use crate::model::openings::{Openings, covered};
 use crate::model::processing::Processing;
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};
@@ -68,11 +68,11 @@ struct Network<'a> {
     /// By port whose list changes: the port from each of its lists on, and when that comes into force.
     later: HashMap<usize, Vec<(Ps, Model<'a>)>>,
     hops: Vec<FlowHop>,
-    /// By stream.
-    numbers: Vec<Option<Numbers>>,
+    /// By stream, its first hop.
+    first: Vec<usize>,
     /// The following hops of each hop.
     next: Vec<Vec<usize>>,
-    /// By hop, those of the same frames in further classes.
+    /// By hop, those of the same frames in further classes; empty without any.
     others: Vec<Vec<usize>>,
     arriving: Arriving,
     results: Vec<PortResult>,
@@ -84,6 +84,9 @@ struct Network<'a> {
     unconverged: Vec<bool>,
     /// Whether what the analysis of a port reads may differ from its last one, but for reasons, which name ports before.
     dirty: Vec<bool>,
+    /// Whether there are results of another Plan; and whether ports feed each other in a cycle.
+    beside: bool,
+    circular: bool,
     memory: Option<&'a Memory>,
     /// By port the number of its content in the memory; none if that is of no use.
     versions: Option<Vec<u64>>,
@@ -130,21 +133,25 @@ fn found(
     wanted: Wanted<'_>,
 ) -> Bounds {
     let wrong: Vec<Vec<Wrong<'_>>> = (0..plan.ports.len()).map(|port| wrong_lists(plan, port)).collect();
-    // A port with a wrong list at times is not assumed to delay any frame.
-    let openings = |(port, wrong): (&tsn_plan::Port, &Vec<Wrong<'_>>)| -> Vec<Option<Openings>> {
-        let gates = covered(port).filter(|_| wrong.is_empty());
-        (0..port.classes.len()).map(|class| Openings::of(gates, class as u8)).collect()
-    };
-    let openings: Vec<_> = plan.ports.iter().zip(&wrong).map(openings).collect();
-    let (hops, first) = flow_hops(plan, &openings, silent);
-    let mut models: Vec<Model<'_>> =
-        plan.ports.iter().zip(openings).map(|(port, openings)| Model::new(plan, port, openings)).collect();
-    let mut next = vec![Vec::new(); hops.len()];
-    let mut others = vec![Vec::new(); hops.len()];
-    for (number, hop) in hops.iter().enumerate() {
-        models[hop.port].flows[usize::from(hop.class)].push(number);
-        hop.parents.iter().for_each(|parent| next[*parent].push(number));
-        hop.of.iter().for_each(|own| others[*own].push(number));
+    let versions = memory.and_then(|memory| memory.begin(plan));
+    // What repeats begins with other arrivals.
+    let memory = memory.filter(|_| versions.is_some());
+    let keeps = memory.filter(|_| last.is_none());
+    let before = keeps.and_then(Memory::take).zip(versions.as_deref());
+    let before = before.and_then(|(kept, versions)| kept.beside(plan, versions));
+    let beside = before.is_some();
+    let mut kept = before.unwrap_or_else(|| Kept::new(plan, &|port| !wrong[port].is_empty(), silent));
+    let flows = std::mem::take(&mut kept.flows);
+    let mut models: Vec<Model<'_>> = Vec::with_capacity(plan.ports.len());
+    for ((port, gates), flows) in plan.ports.iter().zip(&kept.gates).zip(flows) {
+        models.push(Model { flows, ..Model::new(plan, port, gates.clone()) });
+    }
+    let mut others = Vec::new();
+    if !plan.policing.is_empty() {
+        others = vec![Vec::new(); kept.hops.len()];
+        for (number, hop) in kept.hops.iter().enumerate() {
+            hop.of.iter().for_each(|own| others[*own].push(number));
+        }
     }
     // A wrong list follows the clock of the node, also where the port has no list of its own.
     for (model, _) in models.iter_mut().zip(&wrong).filter(|(_, wrong)| !wrong.is_empty()) {
@@ -167,23 +174,20 @@ fn found(
     let mut network = Network {
         plan,
         taps,
-        results: vec![PortResult::default(); models.len()],
         unconverged: vec![false; models.len()],
-        dirty: vec![true; models.len()],
-        numbers: plan
-            .streams
-            .iter()
-            .zip(&first)
-            .map(|(own, first)| Numbers::of(plan, own, &hops[*first]))
-            .collect(),
-        arriving: Arriving::new(plan, &hops),
-        delays: vec![Err(Reason::TooLarge); hops.len()],
+        arriving: Arriving::new(plan, &kept.hops),
         later,
         models,
-        hops,
-        next,
         others,
-        versions: memory.and_then(|memory| memory.begin(plan)),
+        results: std::mem::take(&mut kept.results),
+        dirty: std::mem::take(&mut kept.dirty),
+        delays: std::mem::take(&mut kept.delays),
+        hops: std::mem::take(&mut kept.hops),
+        first: std::mem::take(&mut kept.first),
+        next: std::mem::take(&mut kept.next),
+        beside,
+        circular: false,
+        versions,
         memory,
     };
     let reason = not_covered(plan);
@@ -192,21 +196,26 @@ fn found(
             Wanted::Of(streams) => streams.contains(&(stream as u32)),
             Wanted::All | Wanted::Lower => stream >= from,
         };
-        let found = network.report(&first, &asked, along);
+        let found = network.report(&asked, along);
         match &reason {
             None => found,
             Some(reason) => found.without(reason),
         }
     };
     let sums = match last {
-        Some(last) => network.rounds(&first, last, &|network, from| report(network, from, None)),
+        Some(last) => network.rounds(last, &|network, from| report(network, from, None)),
         None if matches!(wanted, Wanted::Lower) => Some(report(&network, 0, None)),
         None => {
             network.solve();
             None
         }
     };
-    sums.unwrap_or_else(|| report(&network, 0, Some(Common::default())))
+    let found = sums.unwrap_or_else(|| report(&network, 0, Some(Common::default())));
+    if let Some(memory) = keeps {
+        kept.versions = network.versions.take().unwrap_or_default();
+        network.leave(kept).into_iter().for_each(|kept| memory.leave(kept));
+    }
+    found
 }
 
 /// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them need no bound
@@ -220,7 +229,12 @@ impl Network<'_> {
     fn order(&self) -> (Vec<usize>, Vec<usize>) {
         let mut feeds = vec![Vec::new(); self.models.len()];
         for hop in &self.hops {
-            hop.parents.iter().for_each(|parent| feeds[self.hops[*parent].port].push(hop.port));
+            for parent in &hop.parents {
+                let fed: &mut Vec<usize> = &mut feeds[self.hops[*parent].port];
+                if fed.last() != Some(&hop.port) {
+                    fed.push(hop.port);
+                }
+            }
         }
         let mut fed_by = vec![0_usize; self.models.len()];
         for ports in &mut feeds {
@@ -246,8 +260,18 @@ impl Network<'_> {
 
     fn solve(&mut self) {
         let (order, circle) = self.order();
+        self.circular = !circle.is_empty();
+        if self.circular && self.beside {
+            self.forget();
+        }
+        if !self.beside {
+            self.dirty.fill(true);
+        }
         for port in order {
-            self.analyse(port);
+            if self.dirty[port] {
+                self.pull(port);
+                self.analyse(port);
+            }
         }
         if circle.is_empty() {
             return;
@@ -271,7 +295,7 @@ impl Network<'_> {
         for _ in 0..MOST_ROUNDS {
             let mut rests = true;
             for port in &circle {
-                if self.dirty[*port] || has_reasons(&self.results[*port]) {
+                if self.dirty[*port] || self.results[*port].has_reasons() {
                     rests &= !self.analyse(*port);
                 }
             }
@@ -350,7 +374,7 @@ impl Network<'_> {
 
     /// A hop of a flow in each of its classes.
     fn in_classes(&self, hop: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::once(hop).chain(self.others[hop].iter().copied())
+        std::iter::once(hop).chain(self.others.get(hop).into_iter().flatten().copied())
     }
 
     /// The delay of a hop, from its queue to the last bit out, in whichever class. Frames that are dropped in one of
@@ -385,19 +409,38 @@ impl Network<'_> {
     /// Passes the latest arrival of a hop's frames on to the next hops, over all paths. Returns whether it changed.
     fn pass_on(&mut self, hop: usize) -> bool {
         let mut changed = false;
-        for number in self.next[hop].clone() {
-            let latest = self.latest(number);
-            let found = (latest, self.times(number, latest));
-            let next = &mut self.hops[number];
-            let mut differs = found != (next.latest, next.times);
-            (next.latest, next.times) = found;
-            let chain = self.chain(number);
-            differs |= chain != self.hops[number].chain;
-            self.hops[number].chain = chain;
+        for place in 0..self.next[hop].len() {
+            let number = self.next[hop][place];
+            let differs = self.arrive(number);
             self.dirty[self.hops[number].port] |= differs;
             changed |= differs;
         }
         changed
+    }
+
+    /// Takes the latest arrivals at a port from the ports before, beside results of another Plan.
+    fn pull(&mut self, port: usize) {
+        for class in 0..self.models[port].flows.len() * usize::from(self.beside) {
+            for place in 0..self.models[port].flows[class].len() {
+                let hop = self.models[port].flows[class][place];
+                if !self.hops[hop].parents.is_empty() {
+                    self.arrive(hop);
+                }
+            }
+        }
+    }
+
+    /// The latest arrival of frames at a hop, from all hops before. Returns whether it changed.
+    fn arrive(&mut self, number: usize) -> bool {
+        let latest = self.latest(number);
+        let found = (latest, self.times(number, latest));
+        let next = &mut self.hops[number];
+        let mut differs = found != (next.latest, next.times);
+        (next.latest, next.times) = found;
+        let chain = self.chain(number);
+        differs |= chain != self.hops[number].chain;
+        self.hops[number].chain = chain;
+        differs
     }
 
     fn latest(&self, hop: usize) -> Option<Ps> {
@@ -446,8 +489,13 @@ impl Network<'_> {
 
     /// Whether no number repeats while copies of a frame are on their paths.
     fn is_unique(&self, hop: usize, spread: Ps, history: u32) -> bool {
-        let numbers = self.numbers[self.hops[hop].stream].as_ref();
-        numbers.is_some_and(|numbers| numbers.within(spread) + Data::from(history) <= ALL_NUMBERS)
+        self.numbers(self.hops[hop].stream)
+            .is_some_and(|numbers| numbers.within(spread) + Data::from(history) <= ALL_NUMBERS)
+    }
+
+    /// The sequence numbers of a stream.
+    fn numbers(&self, stream: usize) -> Option<Numbers> {
+        Numbers::of(self.plan, &self.plan.streams[stream], &self.hops[self.first[stream]])
     }
 
     /// The greatest time from the last bit of a frame in until it is in the queue of a hop; below zero if the node has

@@ -66,6 +66,26 @@ pub(crate) struct PortResult {
     pub classes: Vec<Option<ClassResult>>,
 }
 
+impl PortResult {
+    /// Whether there are reasons, which name other streams and ports.
+    pub fn has_reasons(&self) -> bool {
+        let class = |class: &ClassResult| class.backlog.is_err() || class.exceeded.is_some();
+        self.delays.iter().chain(&self.passing).any(|(_, delay)| delay.is_err())
+            || self.classes.iter().flatten().any(class)
+    }
+
+    /// The same with other numbers of hops.
+    pub fn renumbered(mut self, number: impl Fn(usize) -> Option<usize>) -> Option<Self> {
+        for (hop, _) in self.delays.iter_mut().chain(&mut self.passing) {
+            *hop = number(*hop)?;
+        }
+        for (hop, _) in &mut self.sent {
+            *hop = number(*hop)?;
+        }
+        Some(self)
+    }
+}
+
 /// Analyses a port with the arrivals as they stand in `hops`; `earlier`: by class, what was found for a time before
 /// that of `model`, from which its frames may still wait.
 pub(crate) fn analyse(

@@ -124,9 +124,9 @@ impl Timetable {
     /// A period that began one lap earlier has one lap of arrivals more, and one lap of windows more. Only its first
     /// window may serve less, and that one is over after a cycle. So no start is later than with a period of the last
     /// two laps, also where windows serve exactly what arrives and a period may never end.
-    fn far_enough(&self, slots: &Slots, rate: i64, grain: Data) -> Option<Ps> {
+    fn far_enough(&self, slots: &Slots) -> Option<Ps> {
         let lap = self.firsts.lap;
-        let served = slots.per_cycle(rate, grain).checked_mul(Data::from(lap / slots.cycle.max(1)))?;
+        let served = slots.per_cycle().checked_mul(Data::from(lap / slots.cycle.max(1)))?;
         let known = self.arrivals.iter().all(|one| one.last - one.first <= lap);
         (known && self.firsts.total <= served).then(|| 2 * lap)
     }
@@ -151,14 +151,7 @@ impl Timetable {
 
     /// By flow with frames, the longest wait until a frame starts; `busy` is the longest period in which the class
     /// waits.
-    pub fn waits(
-        &self,
-        flows: &[&FlowHop],
-        slots: &Slots,
-        rate: i64,
-        grain: Data,
-        busy: Ps,
-    ) -> Option<Vec<Ps>> {
+    pub fn waits(&self, flows: &[&FlowHop], slots: &Slots, busy: Ps) -> Option<Vec<Ps>> {
         let frames: Vec<Data> = flows
             .iter()
             .filter_map(|flow| flow.sizes)
@@ -175,7 +168,7 @@ impl Timetable {
                         return None;
                     }
                     let ahead = (self.within(s, to) - frames[one.flow]).max(0);
-                    let start = slots.start(s, ahead, rate, grain)?;
+                    let start = slots.start(s, ahead)?;
                     longest[one.flow] = longest[one.flow].max(start.saturating_sub(from));
                 }
             }
@@ -192,10 +185,9 @@ pub(crate) fn waits(class: &Class<'_>, busy: Option<Ps>) -> Option<Vec<Ps>> {
         Openings::Windows { cycle, .. } => *cycle,
     };
     let slots = crate::service::slots(class)?;
-    let (rate, grain) = (class.model.rate, class.grain);
     let table = Timetable::of(&class.hops, cycle)?;
-    let busy = [busy, table.far_enough(&slots, rate, grain)].into_iter().flatten().min()?;
-    table.waits(&class.hops, &slots, rate, grain, busy)
+    let busy = [busy, table.far_enough(&slots)].into_iter().flatten().min()?;
+    table.waits(&class.hops, &slots, busy)
 }
 
 /// The least wait for its gate of a frame that is in the queue `earliest` after its release.
@@ -263,7 +255,7 @@ mod tests {
     /// Open from 10 to 30 of 100, for frames of 10.
     #[test]
     fn the_least_wait_of_any_release() {
-        let openings = Openings::Windows { cycle: 100, windows: vec![Window { from: 10, to: 30 }] };
+        let openings = Openings::Windows { cycle: 100, windows: [Window { from: 10, to: 30 }].into() };
         let wait =
             |base, begin, period, earliest| least_wait(Some(&openings), base, (begin, period), earliest, 10);
         assert_eq!(wait(5, 0, 100, 20), Some(0));
@@ -276,7 +268,7 @@ mod tests {
         assert_eq!(least_wait(Some(&Openings::Always), 0, (0, 100), 0, 10), Some(0));
         // The first window is too short; the last one goes on until 20 of the next cycle.
         let windows = [(25, 30), (40, 60), (90, 120)].map(|(from, to)| Window { from, to });
-        let openings = Openings::Windows { cycle: 100, windows: windows.to_vec() };
+        let openings = Openings::Windows { cycle: 100, windows: windows.into() };
         for (arrives, found) in [(0, 0), (10, 0), (11, 29), (25, 15), (50, 0), (51, 39), (95, 0)] {
             assert_eq!(least_wait(Some(&openings), 0, (0, 100), arrives, 10), Some(found), "{arrives}");
         }

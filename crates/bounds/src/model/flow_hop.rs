@@ -10,7 +10,7 @@ use crate::model::stream_gates::{Chain, Turns, less};
 use crate::reason::Reason;
 
 /// One flow at one port.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FlowHop {
     pub stream: usize,
     pub port: usize,

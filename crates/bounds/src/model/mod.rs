@@ -3,7 +3,6 @@
 pub(crate) mod clocks;
 pub(crate) mod flow_hop;
 pub(crate) mod gate_clock;
-pub(crate) mod laps;
 pub(crate) mod least;
 pub(crate) mod lists;
 pub(crate) mod member_streams;

@@ -3,8 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.4: a frame starts only if its last bit leaves before its gate closes.
 
 use crate::curve::{Curve, Data, Ps, Rate, ps};
-use crate::model::laps::{Laps, Serving, Since};
-use std::rc::Rc;
+use std::sync::Arc;
 use tsn_plan::{Gates, MacOperation, Port, Preemption};
 
 /// A span of a cycle; `to` may lie in the next one.
@@ -32,7 +31,7 @@ pub(crate) enum Openings {
     /// Windows of one cycle, in order of their begins and of their ends; none closes when the next one opens.
     Windows {
         cycle: Ps,
-        windows: Vec<Window>,
+        windows: Arc<[Window]>,
     },
 }
 
@@ -41,6 +40,22 @@ impl Openings {
     pub fn of(gates: Option<&Gates>, class: u8) -> Option<Self> {
         let Some(gates) = gates else { return Some(Self::Always) };
         Self::when(gates, gates.entries.iter().map(|entry| entry.open >> class & 1 == 1))
+    }
+
+    /// The openings of some classes. Those of classes that open together share their windows.
+    pub fn of_all(gates: Option<&Gates>, classes: usize) -> Vec<Option<Self>> {
+        let mut found: Vec<Option<Self>> = Vec::with_capacity(classes);
+        for class in 0..classes {
+            let together = |other: &usize| {
+                let differs = |open: u8| open >> class & 1 != open >> other & 1;
+                gates.is_none_or(|gates| !gates.entries.iter().any(|entry| differs(entry.open)))
+            };
+            found.push(match (0..class).find(together) {
+                Some(other) => found[other].clone(),
+                None => Self::of(gates, class as u8),
+            });
+        }
+        found
     }
 
     /// The windows of a list in whose entries something is `open`.
@@ -69,7 +84,7 @@ impl Openings {
                 last.to += first.to;
             }
         }
-        Some(Self::Windows { cycle, windows })
+        Some(Self::Windows { cycle, windows: windows.into() })
     }
 
     /// When preemptable frames are not held: from a release request to a hold request, both earlier than the entries
@@ -97,7 +112,7 @@ impl Openings {
         windows.sort_unstable_by_key(|window| window.from);
         let next = |n: usize| windows.get(n + 1).map_or(windows[0].from + cycle, |next| next.from);
         let apart = (0..windows.len()).all(|n| windows[n].to < next(n));
-        (apart && hold.max(release) < cycle).then_some(Self::Windows { cycle, windows })
+        (apart && hold.max(release) < cycle).then(|| Self::Windows { cycle, windows: windows.into() })
     }
 
     /// The openings with these windows, which may be in other cycles.
@@ -105,7 +120,7 @@ impl Openings {
         let within = |own: Window| own.moved(own.from.rem_euclid(cycle) - own.from);
         let mut windows: Vec<Window> = windows.into_iter().map(within).collect();
         windows.sort_unstable_by_key(|window| window.from);
-        Self::Windows { cycle, windows }
+        Self::Windows { cycle, windows: windows.into() }
     }
 
     pub fn always(&self) -> bool {
@@ -254,20 +269,6 @@ impl Starts {
     pub fn windows_in_time(&self) -> Vec<Window> {
         self.windows.iter().map(|window| Window { to: window.to + 1, ..*window }).collect()
     }
-
-    /// Service in `laps` of these windows for a frame that just misses window `place`, after waiting for `before` it.
-    pub fn missed(&self, laps: &Rc<Laps>, place: usize) -> Since {
-        laps.since(place + 1, self.windows[place].to - self.before[place])
-    }
-
-    /// Service from a moment within a window on, at which a frame of a lower class has just begun; none outside of
-    /// windows.
-    pub fn service_within(&self, at: Ps, rate: Rate, serving: Serving<'_>) -> Option<Since> {
-        let place = self.windows.iter().position(|window| window.from <= at && at < window.to)?;
-        let mut rest = self.clone();
-        rest.windows[place].from = at.saturating_add(self.blocked[place]).min(self.windows[place].to);
-        Some(Laps::of(&rest, rate, serving).since(place, at))
-    }
 }
 
 /// The gates of a port, if the bounds cover them: one list for ever. Other gates are not assumed to delay any frame, or
@@ -298,16 +299,18 @@ mod tests {
     fn windows_join_around_the_cycle() {
         let list = gates(&[(1, 10), (3, 20), (2, 30), (0, 20), (1, 20)]);
         let windows = |class| Openings::of(Some(&list), class);
-        let found = Openings::Windows { cycle: 100_000, windows: vec![Window { from: 80_000, to: 130_000 }] };
+        let found =
+            Openings::Windows { cycle: 100_000, windows: [Window { from: 80_000, to: 130_000 }].into() };
         assert_eq!(windows(0), Some(found));
-        let found = Openings::Windows { cycle: 100_000, windows: vec![Window { from: 10_000, to: 60_000 }] };
+        let found =
+            Openings::Windows { cycle: 100_000, windows: [Window { from: 10_000, to: 60_000 }].into() };
         assert_eq!(windows(1), Some(found));
         assert_eq!(Openings::of(Some(&gates(&[(1, 10), (3, 20)])), 0), Some(Openings::Always));
     }
 
     #[test]
     fn a_frame_hangs_over_at_most_until_its_own_gate_and_gap() {
-        let lower = Openings::Windows { cycle: 100, windows: vec![Window { from: 50, to: 100 }] };
+        let lower = Openings::Windows { cycle: 100, windows: [Window { from: 50, to: 100 }].into() };
         // (moment, longest frame) -> how long the link may still be busy then.
         for (at, occupied, rest) in
             [(0, 30, 5), (3, 30, 2), (60, 30, 30), (90, 30, 15), (50, 30, 0), (10, 30, 0)]
@@ -316,6 +319,45 @@ mod tests {
         }
         // Frames that begin from 50 on are on the link at 56, unless the window begins together with that of 56.
         assert_eq!([5, 6].map(|lead| lower.overhang(56, 30, 5, lead)), [30, 0]);
+    }
+
+    /// Looked at one by one: windows of the cycle before, of this one and of the next.
+    #[test]
+    fn the_last_window_before_an_instant_is_that_of_three_cycles() {
+        let lists = [&[(50, 100)][..], &[(0, 10), (20, 21), (60, 90)], &[(30, 40), (80, 130)], &[]];
+        for list in lists {
+            let windows: Vec<Window> =
+                list.iter().map(|(from, to)| Window { from: *from, to: *to }).collect();
+            let own = Openings::of_windows(100, windows.clone());
+            let around: Vec<Window> =
+                windows.iter().flat_map(|own| [-100, 0, 100].map(|by| own.moved(by))).collect();
+            let most =
+                |found: &dyn Fn(&Window) -> Option<Ps>| around.iter().filter_map(found).max().unwrap_or(0);
+            for at in -20..220 {
+                let hangs = |own: &Window| (own.from + 3 < at).then(|| (own.to + 5 - at).clamp(0, 30));
+                assert_eq!(own.overhang(at, 30, 5, 3), most(&hangs), "{at}");
+                let runs = |own: &Window| (own.from < at).then(|| (own.to + 32 - at).clamp(0, 30));
+                assert_eq!(own.run_on(at, 30, 2), most(&runs), "{at}");
+                let gap = |own: &Window| (own.to <= at).then(|| (own.to + 5 - at).max(0));
+                assert_eq!(own.gap_after(at, 5), most(&gap), "{at}");
+                let open = around.iter().any(|own| own.from < at + 15 && at < own.to);
+                assert_eq!(own.open_within(at, at + 15), open, "{at}");
+            }
+        }
+    }
+
+    /// Classes 0 and 2 open together, and share their windows.
+    #[test]
+    fn classes_that_open_together_have_the_same_windows() {
+        let list = gates(&[(5, 10), (2, 20), (7, 30), (0, 20)]);
+        let found = Openings::of_all(Some(&list), 4);
+        assert_eq!(found, (0..4).map(|class| Openings::of(Some(&list), class)).collect::<Vec<_>>());
+        let windows = |class: usize| match &found[class] {
+            Some(Openings::Windows { windows, .. }) => windows,
+            _ => panic!("windows"),
+        };
+        assert!(Arc::ptr_eq(windows(0), windows(2)) && !Arc::ptr_eq(windows(0), windows(1)));
+        assert_eq!(Openings::of_all(None, 2), [Some(Openings::Always), Some(Openings::Always)]);
     }
 
     #[test]
@@ -335,31 +377,9 @@ mod tests {
         }
     }
 
-    /// Frames of 30 units at 3 units per ps take 10 ps: three may start in the first window, one in the second.
-    #[test]
-    fn whole_frames_start_until_the_last_moment_of_a_window() {
-        use crate::curve::deviation::Rises;
-        let windows = vec![Window { from: 10, to: 30 }, Window { from: 60, to: 60 }];
-        let starts =
-            Starts { cycle: 100, windows, before: vec![7, 7], late: vec![0, 0], blocked: vec![7, 7] };
-        let served = |place, serving| Rises::of(&starts.missed(&Laps::of(&starts, 3, serving), place));
-        let frames = |place| served(place, Serving::Frames(30));
-        let time = |place| served(place, Serving::Time);
-        let nth = |rises: &Rises| (0..6).map(|n| rises.after(30 * n).unwrap()).collect::<Vec<Ps>>();
-        // The worst frame has waited for 7 and misses the start at 30. Frames start at 60, 110, 120, 130, 160, 210.
-        assert_eq!(nth(&frames(0)), [60, 110, 120, 130, 160, 210].map(|at| at - 30 + 7));
-        assert_eq!(nth(&frames(1)), [110, 120, 130, 160, 210, 220].map(|at| at - 60 + 7));
-        // Counted as time, a start at a window's last moment is not guaranteed, and the short window gives nothing.
-        assert_eq!(nth(&time(0)), [110, 120, 210, 220, 310, 320].map(|at| at - 30 + 7));
-        // In the long run the result is exact as long as single windows are followed; later it is never too early.
-        let exact = |n: Data| (110 - 60 + 7) + (n / 4 * 100) as Ps;
-        assert_eq!(frames(1).after(30 * 200), Some(exact(200)));
-        assert!(frames(1).after(30 * 100_000).is_some_and(|found| found >= exact(100_000)));
-    }
-
     #[test]
     fn a_gate_is_open_within_a_span_that_meets_a_window() {
-        let list = Openings::Windows { cycle: 200, windows: vec![Window { from: 50, to: 100 }] };
+        let list = Openings::Windows { cycle: 200, windows: [Window { from: 50, to: 100 }].into() };
         for (from, to, open) in
             [(100, 120, false), (99, 120, true), (20, 50, false), (20, 51, true), (240, 251, true)]
         {
@@ -369,7 +389,7 @@ mod tests {
         for (at, rest) in [(99, 0), (100, 10), (105, 5), (110, 0), (300, 10)] {
             assert_eq!(list.gap_after(at, 10), rest, "{at}");
         }
-        let around = Openings::Windows { cycle: 200, windows: vec![Window { from: 180, to: 220 }] };
+        let around = Openings::Windows { cycle: 200, windows: [Window { from: 180, to: 220 }].into() };
         assert_eq!([around.gap_after(25, 10), around.gap_after(19, 10)], [5, 0]);
     }
 
@@ -394,18 +414,5 @@ mod tests {
         assert_eq!(share(&all, &[window(10, 20), window(15, 18)], 0), (10, 9));
         let all_of_it = Share { per_cycle: 25, cycle: 100, excess: 12 };
         assert_eq!(all_of_it.curve(10), Curve::affine(120, 3));
-    }
-
-    /// 120 in 100 ps: after 64 cycles, at 6,407, the average holds, 1 per ps. Before the last opening but one, at 6,357,
-    /// 63 * 120 were served: the line is there, and at 6,408 it has 51 more.
-    #[test]
-    fn behind_the_last_window_that_is_followed_the_average_goes_on() {
-        use crate::curve::deviation::Rises;
-        let windows = vec![Window { from: 10, to: 30 }, Window { from: 60, to: 60 }];
-        let starts =
-            Starts { cycle: 100, windows, before: vec![7, 7], late: vec![0, 0], blocked: vec![7, 7] };
-        let rises = Rises::of(&starts.missed(&Laps::of(&starts, 3, Serving::Frames(30)), 1));
-        assert_eq!(rises.after(64 * 120 - 1), Some(6_407));
-        assert_eq!(rises.after(64 * 120), Some(6_408 + 120 - 51));
     }
 }

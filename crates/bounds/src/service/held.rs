@@ -4,11 +4,11 @@
 
 use crate::curve::deviation::Rises;
 use crate::curve::{Curve, Data, Ps, Rate, time_of};
-use crate::model::laps::{Serving, Since};
 use crate::model::openings::{Openings, Starts, Window};
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::service::class::{Class, Model};
+use crate::service::laps::{Serving, Since};
 use crate::service::{moments, preemption};
 
 /// The time that the continuation of a frame costs.

@@ -6,17 +6,18 @@ pub(crate) mod cbs;
 pub(crate) mod class;
 pub(crate) mod held;
 pub(crate) mod higher_priority;
+pub(crate) mod laps;
 pub(crate) mod preemption;
 pub(crate) mod slots;
 
 use crate::curve::{Curve, Data, Ps, Rate, Segment, Segments};
-use crate::model::laps::{Laps, Serving, Since};
 use crate::model::openings::{Openings, Share, Starts, Window};
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::service::cbs::Credit;
 use crate::service::class::{Class, Model};
 use crate::service::higher_priority::Higher;
+use crate::service::laps::{Laps, Serving, Since};
 use crate::service::slots::Slots;
 
 /// One bound on service: for every moment at which waiting may begin.
@@ -31,7 +32,7 @@ pub(crate) enum Served {
 
 impl Served {
     /// Takes the same from all values.
-    fn lower(&mut self, by: Data) {
+    pub fn lower(&mut self, by: Data) {
         match self {
             Self::Curve(own) => own.lower(by),
             Self::Windows(own) => own.lower(by),
@@ -329,7 +330,7 @@ pub(crate) fn slots(class: &Class<'_>) -> Option<Slots> {
         return None;
     }
     let base = port.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
-    Some(Slots { base, cycle: starts.cycle, starts })
+    Some(Slots::new(base, starts, class.model.rate, class.grain))
 }
 
 fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
@@ -375,7 +376,7 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
     let (gathered, by_credit, link) = match &starts {
         Some(starts) => {
             let windows = |openings: &Openings| match openings {
-                Openings::Windows { windows, .. } => windows.clone(),
+                Openings::Windows { windows, .. } => windows.to_vec(),
                 Openings::Always => vec![Window { from: 0, to: starts.cycle }],
             };
             let (burst, slope) = taken.bucket();

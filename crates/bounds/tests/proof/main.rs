@@ -48,6 +48,25 @@ fn remembered(plan: &Plan, found: &Bounds) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// The same beside a plan in which streams leave and join again, and the gates of a port begin later.
+fn beside(plan: &Plan) -> Result<(), TestCaseError> {
+    // Others name streams by their numbers.
+    let named = |plan: &Plan| plan.streams.iter().any(|stream| stream.answers.is_some());
+    if plan.streams.len() < 2 || named(plan) || !(plan.faults.is_empty() && plan.policing.is_empty()) {
+        return Ok(());
+    }
+    let mut plans = vec![plan.clone(); 4];
+    plans[0].streams.remove(plan.streams.len() / 2);
+    plans[1].streams.truncate(1);
+    plans[2].streams.swap_remove(0);
+    let gates = plans[3].ports.iter_mut().find_map(|port| port.gates.as_mut());
+    gates.into_iter().for_each(|gates| gates.base_time_ns += 777);
+    for plan in plans.iter().flat_map(|other| [other, plan]) {
+        remembered(plan, &bounds(plan))?;
+    }
+    Ok(())
+}
+
 /// Releases for long delays: everything at once; and, for one flow and each of its ports, all frames there at
 /// once, with those of the flow last.
 fn releases(plan: &Plan, victim: usize) -> Vec<Plan> {
@@ -107,6 +126,7 @@ fn prove(plans: u32) -> Seen {
     let seen = RefCell::new(Seen::default());
     let outcome = runner(plans).run(&(draw::plan(), any::<u16>()), |(plan, victim)| {
         plan.check().map_err(|error| TestCaseError::fail(error.to_string()))?;
+        beside(&plan)?;
         let mut whole = Seen::default();
         for plan in releases(&plan, usize::from(victim)) {
             hold(&plan, &mut whole)?;

@@ -5,6 +5,7 @@
 //! takes from the memory what these steps found before; a Plan that differs at few ports is analysed at those, and
 //! where their delays arrive.
 
+use crate::analysis::network::kept::Kept;
 use crate::analysis::port::PortResult;
 use crate::curve::Curve;
 use std::collections::HashMap;
@@ -40,10 +41,10 @@ pub(crate) fn words(limit: Option<&Curve>) -> impl Iterator<Item = i128> + '_ {
 
 /// The results of earlier analyses.
 #[derive(Debug, Default)]
-pub struct Memory(Mutex<Kept>);
+pub struct Memory(Mutex<Known>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Known {
     /// By port what its analysis reads of the Plan, with a number that no other content of any port has.
     ports: Vec<(Port, Node, u64)>,
     versions: u64,
@@ -53,6 +54,8 @@ struct Kept {
     results: HashMap<Key, (PortResult, u64)>,
     /// How many analyses there were.
     analyses: u64,
+    /// What the last one left.
+    left: Option<Kept>,
 }
 
 impl Memory {
@@ -62,7 +65,7 @@ impl Memory {
             return None;
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Kept { ports, versions, run, results, analyses } = &mut *kept;
+        let Known { ports, versions, run, results, analyses, .. } = &mut *kept;
         let now = plan.duration_ns.saturating_add(plan.drain_ns);
         if *run != now || ports.len() != plan.ports.len() {
             ports.clear();
@@ -85,6 +88,16 @@ impl Memory {
             }
         }
         Some(ports.iter().map(|(_, _, version)| *version).collect())
+    }
+
+    /// What the last analysis left.
+    pub(crate) fn take(&self) -> Option<Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).left.take()
+    }
+
+    /// Keeps what an analysis leaves.
+    pub(crate) fn leave(&self, kept: Kept) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).left = Some(kept);
     }
 
     /// A result, with hops by their place.

@@ -3,7 +3,7 @@
 use super::Network;
 use crate::analysis::aggregate::Upstream;
 use crate::analysis::network::memory::{Key, words};
-use crate::analysis::port::{ClassResult, PortResult};
+use crate::analysis::port::PortResult;
 use crate::model::span::Span;
 use std::collections::HashMap;
 
@@ -52,35 +52,20 @@ impl Network<'_> {
     /// The result of a port with this key, if there is one.
     pub(super) fn remembered(&self, port: usize, key: Key) -> Option<PortResult> {
         let here: Vec<usize> = self.models[port].flows.iter().flatten().copied().collect();
-        renumbered(self.memory?.known(key)?, |place| here.get(place).copied())
+        self.memory?.known(key)?.renumbered(|place| here.get(place).copied())
     }
 
     /// Keeps a result without reasons, which name other streams and ports.
     pub(super) fn remember(&self, port: usize, key: Key, result: &PortResult) {
-        if has_reasons(result) || !result.sent.is_empty() {
+        if result.has_reasons() || !result.sent.is_empty() {
             return;
         }
         let here = self.models[port].flows.iter().flatten().enumerate();
         let places: HashMap<usize, usize> = here.map(|(place, hop)| (*hop, place)).collect();
         if let (Some(memory), Some(result)) =
-            (self.memory, renumbered(result.clone(), |hop| places.get(&hop).copied()))
+            (self.memory, result.clone().renumbered(|hop| places.get(&hop).copied()))
         {
             memory.keep(key, result);
         }
     }
-}
-
-/// Whether a result has reasons, which name other streams and ports.
-pub(super) fn has_reasons(result: &PortResult) -> bool {
-    let class = |class: &ClassResult| class.backlog.is_err() || class.exceeded.is_some();
-    result.delays.iter().chain(&result.passing).any(|(_, delay)| delay.is_err())
-        || result.classes.iter().flatten().any(class)
-}
-
-/// A result with other numbers of its hops.
-fn renumbered(mut result: PortResult, number: impl Fn(usize) -> Option<usize>) -> Option<PortResult> {
-    for (hop, _) in result.delays.iter_mut().chain(&mut result.passing) {
-        *hop = number(*hop)?;
-    }
-    Some(result)
 }

@@ -134,15 +134,10 @@ impl Network<'_> {
     }
 
     /// The bounds of all ports, and of the flows of the streams that are asked for.
-    pub(super) fn report(
-        &self,
-        first: &[usize],
-        asked: &dyn Fn(usize) -> bool,
-        mut along: Option<Common>,
-    ) -> Bounds {
+    pub(super) fn report(&self, asked: &dyn Fn(usize) -> bool, mut along: Option<Common>) -> Bounds {
         let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
         let mut flows = Vec::new();
-        let streams = self.plan.streams.iter().zip(first).enumerate();
+        let streams = self.plan.streams.iter().zip(&self.first).enumerate();
         for (_, (stream, first)) in streams.filter(|(number, _)| asked(*number)) {
             let delivery = self.delivery(*first, stream, &ports, Causes { outages: true, queues: true });
             let required = &stream.requirements.survives;
@@ -188,7 +183,7 @@ impl Network<'_> {
         Delivery {
             plan: self.plan,
             stream,
-            numbers: self.numbers[self.hops[begin].stream].as_ref(),
+            numbers: self.numbers(self.hops[begin].stream),
             arrivals: (0..stream.route.len()).map(arrival).collect(),
         }
     }

@@ -14,7 +14,6 @@ impl Network<'_> {
     /// Repeats the analysis until it holds. Returns what was found where it fails.
     pub(super) fn rounds(
         &mut self,
-        first: &[usize],
         last: Last<'_>,
         report: &dyn Fn(&Self, usize) -> Bounds,
     ) -> Option<Bounds> {
@@ -36,7 +35,7 @@ impl Network<'_> {
                     later.for_each(|(_, model)| model.left_out = 0);
                 }
                 Told::Later(jitters) => {
-                    for (hop, jitter) in first[last.from..].iter().zip(jitters) {
+                    for (hop, jitter) in self.first[last.from..].iter().zip(jitters) {
                         begin[*hop].latest = Some(jitter);
                     }
                 }
