@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +18,13 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs uvicorn (pip install 'tsnbench[ui]')")
 
-from cnc.cell import BOUNDED, GREEDY, SCENARIO, SCHEDULED, TIGHT, Served, serving
+from cnc.cell import BOUNDED, GREEDY, SCENARIO, SCHEDULED, TIGHT, Served, base_of, serving
 from support.commands import tsnbench
 from tsnbench.cli.console.listening import address_of
 from tsnbench.cnc.server.asking import answered
-from tsnbench.cnc.server.clients import MOST_A_SECOND, read_clients
-from tsnbench.cnc.service import BusyError
+from tsnbench.cnc.server.clients import MOST_A_SECOND, Clients, read_clients
+from tsnbench.cnc.server.server import application
+from tsnbench.cnc.service import BusyError, Service
 from tsnbench.errors import InputError
 
 TOKENS = """
@@ -175,6 +178,52 @@ def test_many_clients_at_once_lose_no_answer_and_add_no_stream_twice(empty: Serv
     assert sorted(found) == [200] * 50 + [201] * 50 or set(found) <= {200, 201}
     names = [one["stream"] for one in empty.ask("GET", "/api/streams")[1]["streams"] if one["client"]]
     assert sorted(names) == sorted(f"s{number}" for number in range(50))
+
+
+def test_the_page_is_there_while_all_changes_wait(tmp_path: Path) -> None:
+    """Devices may take seconds for one change, and no thread waits for that."""
+    service = Service(base_of(tmp_path))
+    asked = application(service, Clients(), None)
+    goes_on = threading.Event()
+
+    async def ask(method: str, path: str, body: bytes = b"") -> int:
+        sent: list[Any] = []
+        headers = [(b"content-type", b"application/json")]
+        scope = {
+            "type": "http", "method": method, "path": path, "raw_path": path.encode(), "headers": headers,
+            "query_string": b"", "scheme": "http", "root_path": "", "http_version": "1.1",
+        }  # fmt: skip
+
+        parts = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive() -> Any:
+            # The client stays: it is never told to have gone.
+            return parts.pop() if parts else await asyncio.Event().wait()
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await asked(scope, receive, send)
+        return int(sent[0]["status"])
+
+    async def main() -> tuple[int, list[int]]:
+        service.soon(goes_on.wait)
+        body = json.dumps(BOUNDED).encode()
+        changes = [asyncio.create_task(ask("PUT", "/api/streams/one", body)) for _ in range(90)]
+        await asyncio.sleep(0.2)
+        page = await asyncio.wait_for(ask("GET", "/cnc.css"), 10)
+        goes_on.set()
+        return page, await asyncio.gather(*changes)
+
+    try:
+        # Without a loop of its own in this thread: those of browsers run here.
+        with ThreadPoolExecutor(1) as pool:
+            page, changes = pool.submit(lambda: asyncio.run(main())).result(60)
+    finally:
+        goes_on.set()
+        service.close()
+    assert page == 200
+    assert set(changes) <= {200, 201}
 
 
 def test_a_busy_service_says_when_to_ask_again() -> None:

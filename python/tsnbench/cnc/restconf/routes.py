@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -35,7 +34,7 @@ from tsnbench.cnc.restconf.resources import (
 )
 from tsnbench.cnc.restconf.status import failure_code, status_of
 from tsnbench.cnc.restconf.wanted import NotAllowedError, Streams, Wanted, canonical, tag_of
-from tsnbench.cnc.server.asking import client_of, encoded, expected_of, object_of
+from tsnbench.cnc.server.asking import client_of, encoded, ended, expected_of, object_of
 from tsnbench.cnc.server.clients import Scope
 from tsnbench.cnc.server.events import Events
 from tsnbench.cnc.service import BusyError
@@ -216,7 +215,7 @@ class Restconf:
         return Response(status_code=201, headers={"location": where.replace(" ", "%20")})
 
     async def _written(self, what: Callable[[], Any]) -> Any:
-        return await run_in_threadpool(self.service.soon(what).result)
+        return await ended(self.service.soon(what))
 
     def _read(self, request: Request, path: Path) -> Response:
         which, depth = request.query_params.get("content", "all"), request.query_params.get("depth")

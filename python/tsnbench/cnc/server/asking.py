@@ -5,12 +5,14 @@ Problem details are those of RFC 9457, with the reasons beside them.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from concurrent.futures import Future
 from functools import wraps
 from http import HTTPStatus
+from typing import TypeVar
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -26,6 +28,7 @@ Message = MutableMapping[str, object]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
+Result = TypeVar("Result")
 Endpoint = Callable[[Request], Awaitable[Response]]
 STATUS = {
     Kind.WRONG.value: 400,
@@ -120,4 +123,10 @@ def expected_of(request: Request) -> str:
 
 async def decided(service: Service, change: Change) -> Decision:
     """The decision about a change."""
-    return await run_in_threadpool(service.ask(change).result)
+    return await ended(service.ask(change))
+
+
+async def ended(job: Future[Result]) -> Result:
+    """What the writer made of a job. No thread waits for it: those are for the files of the page."""
+    # What was asked is done also if the client goes away.
+    return await asyncio.shield(asyncio.wrap_future(job))

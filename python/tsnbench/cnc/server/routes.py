@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from itertools import islice
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -19,6 +18,7 @@ from tsnbench.cnc.server.asking import (
     answered,
     client_of,
     decided,
+    ended,
     expected_of,
     object_of,
     problem,
@@ -162,10 +162,10 @@ class Plain:
             if await object_of(request) != {"overwrite": True}:
                 raise NoJsonError("expected overwrite: true alone")
             done = self.service.soon(lambda: self.service.overwrite(client.name))
-            return self._answer(await run_in_threadpool(done.result))
+            return self._answer(await ended(done))
         asked = self.service.soon(self.service.differing)
         try:
-            found = await run_in_threadpool(asked.result)
+            found = await ended(asked)
         except (BackendError, InputError) as error:
             return problem(502, str(error))
         return _json(self.service.network, {"format": "tsnbench-cnc-devices/1", "differences": [*found]})
