@@ -76,10 +76,11 @@ fn classes(link: &Link<'_>, passages: &[&Passage]) -> u8 {
         .filter(|round| passages.iter().map(|one| round / one.period).sum::<i64>() <= MOST_FRAMES)
         .and_then(|round| round.checked_mul(ROUNDS as i64 + 2).map(|_| round));
     let Some(round) = round else { return 0 };
-    let mut queues: [Vec<Frame>; 8] = Default::default();
+    let mut queues: [Queue; 8] = Default::default();
     for frame in arrivals(passages, round) {
-        queues[usize::from(frame.class)].push(frame);
+        queues[usize::from(frame.class)].frames.push(frame);
     }
+    queues.iter_mut().for_each(|queue| queue.find_repeats(round));
     let mut log = Vec::new();
     let planned =
         Port { link, queues: &queues, extra: None, state: State::default() }.sent(round, |at, port| {
@@ -88,7 +89,7 @@ fn classes(link: &Link<'_>, passages: &[&Passage]) -> u8 {
         });
     let stays = |extra: Frame| {
         let class = usize::from(extra.class);
-        let place = queues[class].partition_point(|one| one.arrives < extra.arrives);
+        let place = queues[class].frames.partition_point(|one| one.arrives < extra.arrives);
         // Until the frame comes, all is as planned.
         let before = log.partition_point(|(at, _)| *at < extra.arrives);
         let state = before.checked_sub(1).map_or_else(State::default, |last| log[last].1);
@@ -104,7 +105,7 @@ fn classes(link: &Link<'_>, passages: &[&Passage]) -> u8 {
         (ROUNDS / 2..ROUNDS).all(|turn| backlog(turn) > 0) && backlog(ROUNDS - 1) >= backlog(ROUNDS / 2)
     };
     let never = |class: &u8| {
-        let own = &queues[usize::from(*class)];
+        let own = &queues[usize::from(*class)].frames;
         let Some(wire) = own.iter().map(|one| one.wire).max() else { return false };
         // It matters where in the round the frame comes: a longer frame lets shorter windows pass.
         let times = &own[..own.partition_point(|one| one.arrives < round)];
@@ -140,6 +141,27 @@ fn arrivals(passages: &[&Passage], round: i64) -> Vec<Frame> {
     frames.into_iter().map(|(.., frame)| frame).collect()
 }
 
+/// The frames of a class, in the order of their arrivals.
+#[derive(Default)]
+struct Queue {
+    frames: Vec<Frame>,
+    /// From this place on, the frames of a round are those of the round before.
+    repeats: usize,
+}
+
+impl Queue {
+    fn per_round(&self) -> usize {
+        self.frames.len() / ROUNDS
+    }
+
+    fn find_repeats(&mut self, round: i64) {
+        let both = self.frames.iter().zip(&self.frames[self.per_round()..]);
+        let same =
+            |(one, next): &(&Frame, &Frame)| (one.arrives + round, one.wire) == (next.arrives, next.wire);
+        self.repeats = self.frames.len() - self.per_round() - both.rev().take_while(same).count();
+    }
+}
+
 /// When the wire of a port is free again, and how many of its planned frames have left, by class.
 #[derive(Copy, Clone, Default, PartialEq, Eq)]
 struct State {
@@ -151,7 +173,7 @@ struct State {
 struct Port<'a> {
     link: &'a Link<'a>,
     /// The planned frames, by class, in the order of their arrivals.
-    queues: &'a [Vec<Frame>; 8],
+    queues: &'a [Queue; 8],
     /// One frame more, before the planned one with this place, until it has left.
     extra: Option<(usize, Frame)>,
     state: State,
@@ -162,7 +184,7 @@ impl Port<'_> {
     fn front(&self, class: usize) -> Option<&Frame> {
         let place = self.state.gone[class];
         let extra = self.extra.as_ref().filter(|(at, own)| (*at, usize::from(own.class)) == (place, class));
-        extra.map(|(_, own)| own).or_else(|| self.queues[class].get(place))
+        extra.map(|(_, own)| own).or_else(|| self.queues[class].frames.get(place))
     }
 
     /// When a queue's first frame starts or is dropped, and whether it starts.
@@ -180,6 +202,7 @@ impl Port<'_> {
     fn sent(mut self, round: i64, mut goes_on: impl FnMut(i64, &Self) -> bool) -> Option<Vec<[i64; 8]>> {
         let mut count = self.state.gone.map(|gone| gone as i64);
         let mut found: Vec<[i64; 8]> = Vec::with_capacity(ROUNDS);
+        let mut last = None;
         loop {
             let firsts = (0..8).filter_map(|class| self.front(class));
             let next = firsts
@@ -188,14 +211,19 @@ impl Port<'_> {
             let ends = next.map_or(i64::MAX, |((at, _), _)| at);
             while found.len() < ROUNDS && ends >= (found.len() as i64 + 1) * round {
                 found.push(count);
+                let now = (self.state.now - found.len() as i64 * round).max(0);
+                let state = self.extra.is_none().then_some(State { now, ..self.state });
+                let before = std::mem::replace(&mut last, state);
+                if before.zip(state).is_some_and(|(before, now)| self.repeats(&before, &now)) {
+                    return Some(continued(found));
+                }
             }
             let Some(((at, starts), frame)) = next.filter(|_| found.len() < ROUNDS) else {
                 return Some(found);
             };
             let class = usize::from(frame.class);
-            if starts {
-                self.state.now = at + frame.wire + self.link.gap;
-            }
+            // What comes behind a frame that is dropped does not start before that.
+            self.state.now = if starts { at + frame.wire + self.link.gap } else { self.state.now.max(at) };
             count[class] += 1;
             let is_extra =
                 |(place, own): &(usize, Frame)| (*place, own.class) == (self.state.gone[class], frame.class);
@@ -207,4 +235,23 @@ impl Port<'_> {
             }
         }
     }
+
+    /// Whether a round that begins so goes on as the one before did; `now` is the time from the begin of the round on.
+    fn repeats(&self, before: &State, state: &State) -> bool {
+        let same = |(class, queue): (usize, &Queue)| {
+            let (was, gone) = (before.gone[class], state.gone[class]);
+            was >= queue.repeats && gone == was + queue.per_round()
+        };
+        before.now == state.now && self.queues.iter().enumerate().all(same)
+    }
+}
+
+/// Frames that have left by round, where all further rounds are as the last one.
+fn continued(mut found: Vec<[i64; 8]>) -> Vec<[i64; 8]> {
+    while let [.., before, last] = found[..]
+        && found.len() < ROUNDS
+    {
+        found.push(std::array::from_fn(|class| 2 * last[class] - before[class]));
+    }
+    found
 }
