@@ -288,7 +288,9 @@ class Service:
             )
             return self._told(decision, None)
         facts = stream_facts(after, [*change.add, *_moved(now, after, change.tidy)])
+        parts.done("facts")
         decision = replace(decision, plan=after.hash, streams=facts, parts_ms=parts.ms)
+        parts.done("hash")
         if after is now:
             # All of it is there already: an answer was lost, and the client asked again.
             return self._told(replace(decision, in_force_ns=self.in_force_ns), None)
