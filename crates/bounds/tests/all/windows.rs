@@ -2,8 +2,8 @@
 
 use crate::closed_forms::{UNSCHEDULED, flow, wire};
 use crate::common::*;
-use tsn_bounds::{FlowBounds, bounds};
-use tsn_plan::{Gates, Pattern, Size};
+use tsn_bounds::{FlowBounds, Memory, bounds, bounds_with};
+use tsn_plan::{Further, Gates, Pattern, Size};
 
 /// One window per cycle without other classes: a frame that just missed the last time to start waits for the
 /// next window.
@@ -304,4 +304,35 @@ fn frames_overrun_windows_without_a_guard() {
     assert_eq!(delay(0, true, None), 50_000_001 + wire(1_522) + 96_000 + last_bit);
     // An express frame waits for the rest of an interrupted one, 123 octets, before its gate closes and when it opens.
     assert_eq!(delay(7, true, Some(0x80)), 50_000_001 + 2 * wire(123) + last_bit);
+}
+
+/// A gate that opens later changes the earliest arrivals two ports behind it, and no latest ones; a slower node changes
+/// the latest arrivals in its own queues, and nothing before.
+#[test]
+fn what_differs_is_analysed_where_it_arrives() {
+    let (mut net, path) = Net::row(1_000_000, 4);
+    let beside = net.node("beside", 0);
+    net.link(beside, path[2], 1_000_000_000, 0);
+    net.stream("timed", &path, 7, periodic(25_000, 0), frame(500));
+    // When these frames come is not known, so every wait for the gate is possible.
+    let bucket = |frames: u64| Pattern::TokenBucket { burst_octets: 520 * frames, rate_bps: 1_000_000 };
+    net.stream("bucket", &path, 7, bucket(1), frame(500));
+    for (frames, pcp) in [(5, 0), (7, 1), (9, 2), (11, 3)] {
+        net.stream(&format!("b{pcp}"), &[beside, path[2], path[3]], pcp, bucket(frames), frame(500));
+    }
+    let memory = Memory::default();
+    let mut seen: Vec<Vec<Option<i64>>> = Vec::new();
+    let mut found = |net: &Net| {
+        let own = bounds(&net.plan);
+        assert_eq!(bounds_with(&net.plan, &memory), own);
+        let last = own.flows.iter().map(|flow| flow.hops[flow.hops.len() - 1].upper_ps).collect();
+        assert!(!seen.contains(&last));
+        seen.push(last);
+    };
+    for base in [0, 15_000] {
+        net.port_mut(path[0], path[1]).gates = gates(base, &[(0x00, 10_000), (0x80, 15_000)]);
+        found(&net);
+    }
+    net.plan.nodes[path[2] as usize].further = Some(Further::Uniform { up_to_ns: 9_000 });
+    found(&net);
 }
