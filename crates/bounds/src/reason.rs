@@ -96,12 +96,10 @@ pub enum Reason {
         /// The stream.
         stream: String,
     },
-    /// The program of a stream waits for that of another one, on the same processor.
+    /// The software of a host waits for other work of its processor, which hosts share.
     Processor {
-        /// The stream.
-        stream: String,
-        /// The other one.
-        other: String,
+        /// The host.
+        node: String,
     },
     /// Loss: a queueing discipline drops frames that come too late.
     TooLate,
@@ -263,10 +261,9 @@ impl fmt::Display for Reason {
             Self::Busy { stream } => {
                 write!(f, "the program of {stream} may need longer for its frames than there is between them")
             }
-            Self::Processor { stream, other } => write!(
-                f,
-                "the program of {stream} waits for that of {other}, which runs on the same processor"
-            ),
+            Self::Processor { node } => {
+                write!(f, "the software of {node} waits for all that its processor does, which has no bound here")
+            }
             Self::TooLate => f.write_str("its queueing discipline (etf) drops frames that come too late"),
             Self::Clocks { what } => write!(f, "{what} on a clock of its own has no bound here"),
             Self::Unpromised => f.write_str(

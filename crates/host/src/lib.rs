@@ -7,6 +7,7 @@
 mod cbs;
 mod distribution;
 mod etf;
+mod processor;
 mod qdisc;
 mod taprio;
 mod thread;
@@ -15,9 +16,10 @@ mod window;
 pub use cbs::CreditBasedQdisc;
 pub use distribution::Distribution;
 pub use etf::Etf;
+pub use processor::Processor;
 pub use qdisc::{Actions, Counters, Handed, Packet, Qdisc};
 pub use taprio::{Schedule, SoftwareGates};
-pub use thread::{Passage, Thread};
+pub use thread::{Passage, Takes, Thread};
 
 use tsn_units::Local;
 

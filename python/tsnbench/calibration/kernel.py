@@ -1,9 +1,10 @@
 """The software of a kernel that runs all nodes on one processor: keys of ``hosts`` and ``shapers``.
 
-Each time is read from frames that nothing else can have delayed: how far frames leave from each other that
-are due together, how long one is in a node, and how late the second frame of a pair leaves a shaper. The
-shaper's own time is that of ``net/sched/sch_cbs.c``. Nothing is fitted to delays of busy networks (decision
-0073), and what no frame shows stays unknown.
+Each time is read from frames that nothing else can have delayed: when the first of those leaves that are due
+together, how far the next ones are behind it, with and without frames between them that wait for credit, how
+long one is in a node, and how late the second frame of a pair leaves a shaper. The shaper's own time is that
+of ``net/sched/sch_cbs.c``. Nothing is fitted to delays of busy networks (decision 0073), and what no frame
+shows stays unknown.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ SHOWN = 10
 """Values of a distribution that is written."""
 MOST_OVERHEAD = 64
 CHECK_SEQUENCE = 4
+LEAST_GROUPS = 5
+LEAST_WAITING = 3
+"""Of fewer frames between two others, the time of one that waits is known too badly."""
 LEAST_OCTET_NS = 8_000
 """Of the guest's time: where credit grows by an octet so slowly, no lateness is taken for an octet."""
 TIMERS = 2
@@ -44,8 +48,12 @@ TIMERS = 2
 class Software:
     """What runs show of the software; times in ns of the Plan."""
 
+    first: list[float] = field(default_factory=list)
+    """From the instant at which frames are due together until the first of them leaves: it was ready before."""
     send: list[float] = field(default_factory=list)
-    """Between frames of one node that are due together: a talker's whole time for a frame."""
+    """Between frames of one node that are due together: a talker's whole time for a frame that leaves."""
+    waits: list[float] = field(default_factory=list)
+    """A talker's whole time for a frame that waits for credit."""
     turns: list[float] = field(default_factory=list)
     """The same of different nodes, whose programs take turns."""
     hop: list[float] = field(default_factory=list)
@@ -57,6 +65,17 @@ class Software:
     sources: list[str] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
     """By key that is not known, why not."""
+
+    @property
+    def driver(self) -> float:
+        """Half of what a frame costs more if it leaves: the other half comes after its first bit."""
+        return max(_middle(self.send) - _middle(self.waits), 0.0) / 2 if self.waits else 0.0
+
+    @property
+    def qdisc(self) -> float:
+        """Half of the rest of the least time of a frame in a node, or until a talker's frame leaves."""
+        least = [min(samples) for samples in (self.first, self.hop) if samples]
+        return max(min(least, default=0.0) - self.driver, 0.0) / 2
 
     @property
     def timer(self) -> tuple[float, float]:
@@ -88,12 +107,15 @@ def software(runs: Sequence[Run]) -> Software:
         sent = _sent(seen)
         for one_node, gap in _gaps(seen, sent):
             (found.send if one_node else found.turns).append(gap)
+        found.first += _firsts(seen, sent)
         found.sources.append(_source(run))
         parts.append((run, sent))
     for run, sent in parts:
         for overhead, late in _pairs(sent, run, min(slower), max(found.send, default=math.inf)):
             found.overhead.add(overhead)
             found.late += late
+    for run, sent in parts:
+        found.waits += _waits(run.plan.document, sent, float(np.median(found.send)) if found.send else 0.0)
     _explain(found)
     if len(found.reasons) == 3:
         raise CalibrationError(
@@ -179,6 +201,40 @@ def _gaps(seen: Sighted, sent: pl.DataFrame) -> Iterator[tuple[bool, float]]:
         last = float(begins[-1])
 
 
+def _firsts(seen: Sighted, sent: pl.DataFrame) -> Iterator[float]:
+    """From the instant at which several frames are due until the first of them leaves, if no earlier frame
+    waits."""
+    if sent.is_empty():
+        return
+    plan, last = seen.plan, float("-inf")
+    for group in sent.sort("due", "t").partition_by("due", maintain_order=True):
+        stream, due, begin, free = group.select("stream", "due", "t", "free").row(0)
+        if len(group) > 1 and last < due and free + 1 < begin and not _held(plan, stream, plan["streams"][stream]["pcp"]):
+            yield float(begin - due)
+        last = max(group["t"])
+
+
+def _waits(plan: PlanDocument, sent: pl.DataFrame, send_ns: float) -> Iterator[float]:
+    """A talker's time for one of several frames that wait for credit: between two others of its node that are
+    due with them, so close that the first one is still on its link and interrupts nothing."""
+    if sent.is_empty():
+        return
+    for group in sent.sort("due", "t").partition_by("due", maintain_order=True):
+        rows = group.to_dicts()
+        talkers = {plan["streams"][row["stream"]]["talker"] for row in rows}
+        held = [row for row in rows if _held(plan, row["stream"], plan["streams"][row["stream"]]["pcp"])]
+        others = sorted((row for row in rows if row not in held), key=lambda row: row["t"])
+        order = sorted(row["stream"] for row in rows)
+        if len(talkers) > 1 or len(others) != 2 or len(held) < LEAST_WAITING:
+            continue
+        ends = [order[0], order[-1]]
+        span = others[1]["t"] - others[0]["t"]
+        idle = all(row["free"] + 1 < row["t"] for row in others)
+        if idle and [row["stream"] for row in others] == ends and span < others[0]["end"] - others[0]["t"]:
+            # The first of them finds credit, and leaves as the frames around them do.
+            yield float(span - 2 * send_ns) / (len(held) - 1)
+
+
 def _held(plan: PlanDocument, number: int, pcp: int) -> bool:
     """Whether more than a queue is at the first port of a stream."""
     port = plan["ports"][plan["streams"][number]["route"][0]["port"]]
@@ -256,10 +312,11 @@ def _explain(found: Software) -> None:
     """Why times are not known."""
     for key, samples, need in (
         ("send", found.send, "frames of one node that are due together and wait for no link"),
+        ("prepare", found.waits, "groups of frames of one node, of which three or more wait for credit"),
         ("kernel-rx", found.hop, "frames that meet no other one in a node that forwards, without shapers"),
         ("timer", found.late, "pairs of frames that are due together, alone behind a cbs of 1 Mbit/s"),
     ):
-        if len(samples) < LEAST_SAMPLES:
+        if len(samples) < (LEAST_GROUPS if key == "prepare" else LEAST_SAMPLES):
             found.reasons[key] = f"{len(samples)} of {LEAST_SAMPLES} {need}"
     if "timer" not in found.reasons and len(found.overhead) > 1:
         octets = some([f"{one} B" for one in sorted(found.overhead)])
@@ -267,31 +324,43 @@ def _explain(found: Software) -> None:
 
 
 def lines_of(found: Software) -> list[str]:
-    """The keys, each with the number of frames that show it."""
+    """The keys, each with the number of frames that show it.
+
+    Frames do not show how much of ``send`` and ``kernel-rx`` are ``qdisc`` and ``driver``: these are halves of what
+    they can be at most.
+    """
     own = [f"# from {some(found.sources)}; times are those of the Plan", "hosts:", "  default:"]
-    for key, samples, what in (
-        ("send", found.send, "gaps between frames of one node; qdisc is in it"),
-        ("kernel-rx", found.hop, "frames in a node that forwards; qdisc is in it"),
+    behind = found.qdisc + found.driver
+    for key, samples, less, what in (
+        ("send", found.first, behind, "frames that were ready when they were due"),
+        ("prepare", found.waits, _middle(found.first), "groups of frames that wait for credit"),
+        ("finish", found.send, _middle(found.waits) + found.driver, "gaps between frames of one node that leave"),
+        ("turn", found.turns, _middle(found.send), "gaps between frames of different nodes"),
+        ("kernel-rx", found.hop, behind, "frames in a node that forwards"),
     ):
-        if key in found.reasons:
-            own.append(f"    # {key}: not known: found {found.reasons[key]}")
-        else:
-            own.append(f"    {key}: {_latency(samples)}  # {len(samples)} {what}")
+        needs = {"finish": "prepare", "turn": "prepare"}.get(key, key)
+        if needs in found.reasons:
+            own.append(f"    # {key}: not known: found {found.reasons[needs]}")
+        elif samples:
+            times = [max(sample - less, 0.0) for sample in samples]
+            own.append(f"    {key}: {_latency(times)}  # {len(samples)} {what}")
+    if "send" not in found.reasons and "kernel-rx" not in found.reasons:
+        shared = "half of what it can be: frames do not show it alone"
+        own += [f"    qdisc: {round(found.qdisc)} ns  # {shared}", f"    driver: {round(found.driver)} ns  # {shared}"]
     if "timer" in found.reasons:
         own.append(f"    # timer: not known: found {found.reasons['timer']}")
     else:
         low, high = (f"{round(end)} ns" for end in found.timer)
         own.append(f"    timer: {{from: {low}, to: {high}}}  # {len(found.late)} pairs of frames at a shaper")
     own.append("    processor: guest")
-    if found.turns:
-        between = round(float(np.median(found.turns)))
-        own.append(
-            f"    # between frames of different nodes: {between} ns; no key has what taking turns costs"
-        )
     if "timer" in found.reasons:
         return [*own, "# qdisc of shapers: not known, as timer"]
     counted = f"overhead: {min(found.overhead)} B"
     return [*own, "shapers:", f"  all: {{qdisc: {{cbs: software, {counted}}}}}"]
+
+
+def _middle(samples: Sequence[float]) -> float:
+    return float(np.median(samples)) if samples else 0.0
 
 
 def _latency(samples: Sequence[float]) -> str:

@@ -406,6 +406,9 @@ class Host(TypedDict):
     kernel_rx: NotRequired[Distribution]
     app_rx: NotRequired[Distribution]
     timer: NotRequired[Distribution]
+    prepare: NotRequired[Distribution]
+    turn: NotRequired[Distribution]
+    finish: NotRequired[Distribution]
     processor: NotRequired[int]
 
 

@@ -47,6 +47,12 @@ pub(crate) fn receiving(host: &Host) -> Span {
     in_all([&host.kernel_rx, &host.app_rx])
 }
 
+/// Why the software of a node has no bound: it waits for all other work of its processor.
+pub(crate) fn shared(plan: &Plan, node: u32) -> Option<Reason> {
+    let node = &plan.nodes[node as usize];
+    node.host.as_deref()?.processor.map(|_| Reason::Processor { node: node.name.clone() })
+}
+
 /// From a call of `send` until the frame is in the hardware's queue, at least.
 pub(crate) fn least_after_send(plan: &Plan, stream: &Stream) -> Ps {
     talker(plan, stream).map_or(0, |host| in_all([&host.qdisc]).and(driving(host)).least)
@@ -58,13 +64,6 @@ fn talker<'a>(plan: &'a Plan, stream: &Stream) -> Option<&'a Host> {
     plan.nodes[stream.talker as usize].host.as_deref().filter(|_| passes)
 }
 
-/// The first other stream whose thread runs on the same processor, so that its frames may delay a stream's thread.
-fn beside<'a>(plan: &'a Plan, stream: &Stream, host: &Host) -> Option<&'a Stream> {
-    let shares = |other: &&Stream| talker(plan, other).is_some_and(|own| own.processor == host.processor);
-    let mut others = plan.streams.iter().filter(|other| other.name != stream.name);
-    host.processor.and_then(|_| others.find(shares))
-}
-
 /// From the timer of a stream's program until its frames are in the queue of the hardware at the first hop, which is
 /// `hop`. Nothing for streams of other nodes.
 ///
@@ -72,8 +71,8 @@ fn beside<'a>(plan: &'a Plan, stream: &Stream, host: &Host) -> Option<&'a Stream
 /// Why there is no such bound.
 pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Span, Reason> {
     let Some(host) = talker(plan, stream) else { return Ok(Span::default()) };
-    if let Some(other) = beside(plan, stream, host) {
-        return Err(Reason::Processor { stream: stream.name.clone(), other: other.name.clone() });
+    if let Some(why) = shared(plan, stream.talker) {
+        return Err(why);
     }
     let port = &plan.ports[hop.port];
     let strict = match child(port, hop.class) {
@@ -98,8 +97,14 @@ pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Spa
             match hop.period {
                 // Its program may have any number of frames to send.
                 None => Span { least: own.least, most: LONGEST },
-                Some(_) => thread(in_all([&host.wakeup]), own, frames, &timers)
-                    .ok_or_else(|| Reason::Busy { stream: stream.name.clone() })?,
+                Some(_) => {
+                    // What the thread does behind a frame delays the next one alone.
+                    let behind = in_all([&host.prepare]).most;
+                    let busy = Span { most: own.most.saturating_add(behind), ..own };
+                    let found = thread(in_all([&host.wakeup]), busy, frames, &timers)
+                        .ok_or_else(|| Reason::Busy { stream: stream.name.clone() })?;
+                    Span { most: found.most - behind, ..found }
+                }
             }
         }
     };

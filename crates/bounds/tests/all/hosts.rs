@@ -184,24 +184,46 @@ fn an_answer_waits_for_the_program_that_receives_the_request() {
     assert_eq!(asked(31_270), Some(47 * US + LINK));
 }
 
-/// Alone on its processor, or with one of its own, a talker waits for nobody.
+/// A processor that hosts share also handles other frames of the same stream, and timers.
 #[test]
-fn talkers_that_share_a_processor_wait_for_each_other() {
-    let told = |streams: &[&str], processor: Option<u32>| {
+fn what_runs_on_a_shared_processor_has_no_bound() {
+    let told = |shares: Option<usize>| {
         let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 5_000);
-        for name in streams {
-            net.stream(name, &path, 6, periodic(200_000, 0), frame(64));
+        let path = net.line(3, 0, GIGABIT, 5_000);
+        net.stream("lone", &path, 6, periodic(200_000, 0), frame(64));
+        for node in &path[..2] {
+            install(&mut net.plan, *node, software());
+            net.plan.nodes[*node as usize].kind = tsn_plan::NodeKind::Station;
         }
-        install(&mut net.plan, path[0], software());
-        net.plan.nodes[path[0] as usize].host.as_mut().unwrap().processor = processor;
+        if let Some(place) = shares {
+            net.plan.nodes[path[place] as usize].host.as_mut().unwrap().processor = Some(0);
+        }
         let found = first(&net.plan);
         (found.release_upper_ps.is_some(), found.release_reason)
     };
-    assert_eq!(told(&["lone", "other"], None), (true, None));
-    assert_eq!(told(&["lone"], Some(0)), (true, None));
-    let waits = Reason::Processor { stream: "lone".into(), other: "other".into() };
-    assert_eq!(told(&["lone", "other"], Some(0)), (false, Some(waits)));
+    let at = |node: &str, port: &str| {
+        let why = Box::new(Reason::Processor { node: node.into() });
+        (false, Some(Reason::At { port: port.into(), why }))
+    };
+    assert_eq!(told(None), (true, None));
+    assert_eq!(told(Some(0)), at("n0", "n0 -> n1"), "a talker");
+    assert_eq!(told(Some(1)), at("n1", "n1 -> n2"), "a host that forwards");
+}
+
+#[test]
+fn a_thread_that_makes_its_next_frame_ready_delays_only_that_one() {
+    let worst = |octets: u32, prepare: u64| {
+        let size = Size::Units { octets: vec![octets], most_per_frame: 1_472, overhead: 58 };
+        let mut plan = lone(periodic(200_000, 0), size);
+        let host = plan.nodes[0].host.as_mut().unwrap();
+        host.prepare = Some(tsn_plan::Distribution::Constant { ns: prepare });
+        released(&plan)
+    };
+    assert_eq!(worst(1_000, 3_000), worst(1_000, 0));
+    // Three frames at once: the last one is ready after two others.
+    assert_eq!(worst(3_000, 3_000), worst(3_000, 0).map(|without| without + 6 * US));
+    // A thread that needs more than a period falls ever further behind.
+    assert_eq!(worst(1_000, 196_000), None);
 }
 
 #[test]

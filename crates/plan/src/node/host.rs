@@ -35,8 +35,17 @@ pub struct Host {
     /// Delay of a queueing discipline's timer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer: Option<Distribution>,
-    /// The processor on which the threads of the node's talkers run, by number; nodes may share one, as the nodes
-    /// of an emulated lab do. Absent: every thread has a processor of its own.
+    /// From `qdisc` until a talker's thread has made its next frame ready. Then it sleeps, or calls `send` again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepare: Option<Distribution>,
+    /// On a shared processor: from the end of the thread of another node until this node's thread runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Distribution>,
+    /// On a shared processor: from the driver's reception of a frame until other work goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<Distribution>,
+    /// The processor on which the node's software runs, by number; nodes may share one, as the nodes of an emulated
+    /// lab do. Absent: every thread, and the kernel at every port, has a processor of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<u32>,
 }

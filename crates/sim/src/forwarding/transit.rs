@@ -168,12 +168,28 @@ impl Simulation<'_> {
             None => {}
             // Filters, meters and elimination need the whole frame.
             Some(passed) if passes => {
-                let (ready, program) = self.receive(&hop, merge_point, (frame, copy), sink)?;
-                self.answer((hop.stream, frame.seq), link.peer, program);
-                self.forward_received(merge_point, frame, (self.now, ready), true, passed);
+                if !self.is_taken_later(link.peer, (frame, copy), passed) {
+                    self.take(&hop, (frame, copy), self.now, passed, sink)?;
+                }
             }
             Some(_) => self.stream_totals[hop.stream].eliminated += 1,
         }
+        Ok(())
+    }
+
+    /// A node takes a frame that arrived at `arrival`: its software receives it, answers it, and forwards it.
+    pub(crate) fn take<S: Sink>(
+        &mut self,
+        hop: &Hop,
+        (frame, copy): (Frame, u8),
+        arrival: Instant,
+        passed: PolicingResult,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let merge_point = self.hop_extras.merge_point(frame.hop());
+        let (ready, program) = self.receive(hop, merge_point, (frame, copy), sink)?;
+        self.answer((hop.stream, frame.seq), self.network.links[hop.port].peer, program);
+        self.forward_received(merge_point, frame, (arrival, ready), true, passed);
         Ok(())
     }
 

@@ -3,4 +3,5 @@
 //! OCORA Fig. 9.
 
 pub(crate) mod run;
+mod shared;
 pub(crate) mod state;

@@ -3,7 +3,7 @@
 //!
 //! OCORA Fig. 9.
 
-use crate::hosts::state::Pending;
+use crate::hosts::state::{Pending, Sent, Work};
 use crate::ids::{NodeId, PortId, StreamId};
 use crate::kernel::event::{EventKind, Frame};
 use crate::kernel::simulation::Simulation;
@@ -11,7 +11,7 @@ use crate::network::hop_extras::MergePoint;
 use crate::network::tables::{Hop, IndexRange};
 use crate::output::journal::Place;
 use std::io;
-use tsn_host::{Actions, HostTime, Packet};
+use tsn_host::{Actions, HostTime, Packet, Passage};
 use tsn_observation::Sink;
 use tsn_plan::{Stage, duration};
 use tsn_units::{Duration, Instant};
@@ -52,10 +52,34 @@ impl Simulation<'_> {
         let Some(talking) = hosts.talking.get_mut(stream.index()).and_then(Option::as_deref_mut) else {
             return Ok(());
         };
-        let (wakeup, send, qdisc) = (talking.wakeup.draw(), talking.send.draw(), talking.qdisc.draw());
-        let passage = hosts.threads[talking.thread].pass(self.now, wakeup, send, qdisc);
         let meant = now + duration(talking.socket.advance_ns);
         let txtime = talking.socket.txtime.then_some(meant);
+        let passage = Passage { wakeup: self.now, send: self.now, qdisc: self.now };
+        let mut sent = Sent { stream, seq, octets, txtime, expired: self.now, passage };
+        if hosts.sharing[node.index()].is_some() {
+            self.is_due(node, sent);
+            return Ok(());
+        }
+        let takes = talking.takes();
+        sent.passage = talking.thread.pass(self.now, takes);
+        if self.calls(&sent, sink)? {
+            self.schedule_host(sent.passage.qdisc, node, Pending::Enter(sent));
+        }
+        Ok(())
+    }
+
+    /// Schedules an event in software.
+    pub(crate) fn schedule_host(&mut self, at: Instant, node: NodeId, pending: Pending) {
+        if let Some(hosts) = &mut self.hosts {
+            let number = hosts.pending.put(pending);
+            self.schedule(at, node, EventKind::Host { number });
+        }
+    }
+
+    /// A talker's thread calls `send` for a frame: whether the frame reaches the queueing disciplines.
+    pub(crate) fn calls<S: Sink>(&mut self, sent: &Sent, sink: &mut S) -> io::Result<bool> {
+        let Sent { stream, seq, octets, expired, passage, .. } = *sent;
+        let node = NodeId(self.plan.streams[stream].talker);
         for root in self.network.roots[stream].indices() {
             let number = self.network.branches[root as usize];
             let hop = self.network.hops[number];
@@ -65,22 +89,23 @@ impl Simulation<'_> {
             }
             let sized = Frame::new(seq, number, self.hop_extras.octets(octets, None, number));
             let frame = (sized, self.hop_extras.copy(number));
-            for (stage, at) in [(Stage::IntervalStart, self.now), (Stage::Wakeup, passage.wakeup)] {
-                self.sight_up(node, self.taps(hop.port, stage), &hop, frame, at, sink)?;
+            let stages = [
+                (self.taps(hop.port, Stage::IntervalStart), expired),
+                (self.taps(hop.port, Stage::Wakeup), passage.wakeup),
+                (self.network.links[hop.port].send, passage.send),
+            ];
+            for (taps, at) in stages {
+                self.sight_up(node, taps, &hop, (frame.0, frame.1, expired), at, sink)?;
             }
-            let taps = self.network.links[hop.port].send;
-            self.sight_up(node, taps, &hop, frame, passage.send, sink)?;
         }
-        if self.is_down(node, self.now, passage.qdisc) {
+        let reaches = !self.is_down(node, expired, passage.qdisc);
+        if !reaches {
             for root in self.network.roots[stream].indices() {
                 self.note_lost(Frame::new(seq, self.network.branches[root as usize], octets));
             }
             self.lose(stream, self.first_port(stream));
-        } else if let Some(hosts) = &mut self.hosts {
-            let number = hosts.pending.put(Pending::Enter { stream, seq, octets, txtime });
-            self.schedule(passage.qdisc, node, EventKind::Host { number });
         }
-        Ok(())
+        Ok(reaches)
     }
 
     /// The port over which a stream's frames leave their talker, or the first of several.
@@ -90,21 +115,17 @@ impl Simulation<'_> {
             .map_or(PortId(0), |hop| self.network.hops[*hop].port)
     }
 
-    /// Records a sighting in software at `at`, unless the node goes down before.
+    /// Records a sighting in software at `at`, unless the node is down at `from`, or goes down before `at`.
     fn sight_up<S: Sink>(
         &self,
         node: NodeId,
         taps: IndexRange,
         hop: &Hop,
-        frame: (Frame, u8),
+        (frame, copy, from): (Frame, u8, Instant),
         at: Instant,
         sink: &mut S,
     ) -> io::Result<()> {
-        if self.is_down(node, self.now, at) {
-            Ok(())
-        } else {
-            self.sight(taps, hop, frame.0, frame.1, (at, at), sink)
-        }
+        if self.is_down(node, from, at) { Ok(()) } else { self.sight(taps, hop, frame, copy, (at, at), sink) }
     }
 
     /// Handles an event in a host's software.
@@ -114,13 +135,19 @@ impl Simulation<'_> {
         let Some(hosts) = &mut self.hosts else { return Ok(()) };
         match hosts.pending.take(number) {
             None => Ok(()),
-            Some(Pending::Enter { stream, seq, octets, txtime }) => {
-                self.enter(stream, seq, octets, txtime, sink)
+            Some(Pending::Enter(sent)) => self.enter(&sent, sink),
+            Some(Pending::Received { frame, ingress }) => {
+                let port = self.network.hops[frame.hop()].port;
+                let node = self.network.links[port].node;
+                if let Some(own) = self.hosts.as_mut().and_then(|hosts| hosts.shared(node)) {
+                    own.processor.forwards(Work::Forward { frame, ingress });
+                    self.expect_interrupt(port);
+                }
+                Ok(())
             }
             Some(Pending::Forwarded { frame }) => self.enqueue(frame, false, None, sink),
             Some(Pending::Timer { port }) => {
                 let node = self.network.links[port].node;
-                let now = self.host_time(node);
                 let Some(hosts) = &mut self.hosts else { return Ok(()) };
                 let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else {
                     return Ok(());
@@ -129,26 +156,44 @@ impl Simulation<'_> {
                 if own.armed.take_if(|(_, armed)| *armed == number).is_none() {
                     return Ok(());
                 }
-                let mut actions = std::mem::take(&mut hosts.actions);
-                if let Some(qdisc) = &mut own.qdisc {
-                    qdisc.run(now, &mut actions);
+                match hosts.shared(node) {
+                    None => self.run_disciplines(port, sink),
+                    Some(own) => {
+                        own.processor.expired(Work::Timer { port });
+                        self.expect_interrupt(port);
+                        Ok(())
+                    }
                 }
-                let in_vain = actions.handed.is_empty() && actions.dropped.is_empty();
-                own.in_vain = if in_vain { own.in_vain.saturating_add(1) } else { 0 };
-                self.follow(port, actions, sink)
             }
+            Some(Pending::Expired { port }) => self.run_disciplines(port, sink),
+            Some(Pending::Programs { processor }) => {
+                self.run_programs(processor);
+                Ok(())
+            }
+            Some(Pending::Program { processor }) => self.run_program(processor, sink),
+            Some(Pending::Interrupt { processor }) => self.interrupt(processor, sink),
         }
     }
 
+    /// The queueing disciplines of a port hand on what may leave now.
+    fn run_disciplines<S: Sink>(&mut self, port: PortId, sink: &mut S) -> io::Result<()> {
+        let now = self.host_time(self.network.links[port].node);
+        let Some(hosts) = &mut self.hosts else { return Ok(()) };
+        let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else {
+            return Ok(());
+        };
+        let mut actions = std::mem::take(&mut hosts.actions);
+        if let Some(qdisc) = &mut own.qdisc {
+            qdisc.run(now, &mut actions);
+        }
+        let in_vain = actions.handed.is_empty() && actions.dropped.is_empty();
+        own.in_vain = if in_vain { own.in_vain.saturating_add(1) } else { 0 };
+        self.follow(port, actions, sink)
+    }
+
     /// Puts a talker's frame, with its member streams, into the queueing disciplines.
-    fn enter<S: Sink>(
-        &mut self,
-        stream: StreamId,
-        seq: u64,
-        octets: u32,
-        txtime: Option<HostTime>,
-        sink: &mut S,
-    ) -> io::Result<()> {
+    pub(crate) fn enter<S: Sink>(&mut self, sent: &Sent, sink: &mut S) -> io::Result<()> {
+        let Sent { stream, seq, octets, txtime, .. } = *sent;
         let mut copies = 0_u64;
         let mut blocked = None;
         for root in self.network.roots[stream].indices() {
@@ -200,18 +245,24 @@ impl Simulation<'_> {
             let Some(own) = self.host_port(port) else { continue };
             let at_driver = (own.now_plus_driver).max(own.port.at_driver);
             own.port.at_driver = at_driver;
+            let finish = own.port.finish.draw();
             let loaded = at_driver + own.port.tx.draw();
             let mut at_hardware = loaded;
             at_hardware = at_hardware.max(launch.unwrap_or(at_hardware));
             let last = &mut own.port.at_hardware[usize::from(handed.class & 7)];
             at_hardware = at_hardware.max(*last);
             *last = at_hardware;
+            if let Some(shared) = self.hosts.as_mut().and_then(|hosts| hosts.shared(node)) {
+                let until = shared.processor.busy().max(at_driver) + finish;
+                shared.processor.work(self.now, until);
+            }
             let frame = handed.item;
             self.note_in_software(frame, Place::Handed, self.now);
             self.note_in_software(frame, Place::Loaded, loaded);
             let hop = self.network.hops[frame.hop()];
             let copy = self.hop_extras.copy(frame.hop());
-            self.sight_up(node, self.taps(port, Stage::Driver), &hop, (frame, copy), at_driver, sink)?;
+            let taps = self.taps(port, Stage::Driver);
+            self.sight_up(node, taps, &hop, (frame, copy, self.now), at_driver, sink)?;
             if self.is_down(node, self.now, at_hardware) {
                 self.note_lost(frame);
                 self.lose(hop.stream, port);
@@ -246,7 +297,8 @@ impl Simulation<'_> {
         // The event of an earlier timer is ignored: only the number in `armed` is valid.
         own.armed = None;
         let Some(wake) = wake else { return };
-        let late = own.timer.draw();
+        // A shared processor counts the lateness when it has time for the timer.
+        let late = if hosts.sharing[node.index()].is_some() { Duration::ZERO } else { own.timer.draw() };
         let number = hosts.pending.put(Pending::Timer { port });
         let mut at = self.true_time(node, wake) + late;
         let Some(own) =
@@ -301,16 +353,24 @@ impl Simulation<'_> {
         }
         let peer = PortId(self.plan.ports[hop.port].peer);
         let Some(hosts) = &mut self.hosts else { return Ok((self.now, self.now)) };
+        let node = NodeId(self.plan.ports[peer].node);
+        let entered = hosts.shared(node).map_or(Duration::ZERO, |own| std::mem::take(&mut own.entered));
         let Some(own) = hosts.ports.get_mut(peer.index()).and_then(Option::as_deref_mut) else {
             return Ok((self.now, self.now));
         };
-        let kernel = (self.now + own.kernel_rx.draw()).max(own.received);
+        let took = own.kernel_rx.draw() - entered;
+        let kernel = (self.now + took.max(Duration::ZERO)).max(own.received);
         own.received = kernel;
         let node = NodeId(self.plan.ports[peer].node);
         let program = hosts.listening.get_mut(&(hop.stream, node)).map(|listening| {
             listening.received = (kernel + listening.app_rx.draw()).max(listening.received);
             listening.received
         });
+        if let Some(shared) = hosts.shared(node) {
+            shared.processor.work(self.now, kernel);
+        }
+        let (frame, copy) = frame;
+        let frame = (frame, copy, self.now);
         self.sight_up(node, self.taps(peer, Stage::KernelRx), hop, frame, kernel, sink)?;
         if let Some(program) = program {
             self.sight_up(node, self.taps(peer, Stage::AppRx), hop, frame, program, sink)?;
@@ -325,15 +385,21 @@ impl Simulation<'_> {
         let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else {
             return self.schedule(at, node, EventKind::Arrive(frame));
         };
+        if at > self.now && hosts.sharing[node.index()].is_some() {
+            // The kernel still receives it; then it is work of its own.
+            return self.schedule_host(at, node, Pending::Received { frame, ingress });
+        }
         let last = own.at_qdisc.entry(ingress).or_insert(at);
         let at_qdisc = (at + own.forwarding.draw()).max(*last);
         *last = at_qdisc;
+        if let Some(shared) = hosts.shared(node) {
+            shared.processor.work(self.now, at_qdisc);
+        }
         if self.is_down(node, at, at_qdisc) {
             self.note_lost(frame);
             self.lose(stream, port);
-        } else if let Some(hosts) = &mut self.hosts {
-            let number = hosts.pending.put(Pending::Forwarded { frame });
-            self.schedule(at_qdisc, node, EventKind::Host { number });
+        } else {
+            self.schedule_host(at_qdisc, node, Pending::Forwarded { frame });
         }
     }
 }

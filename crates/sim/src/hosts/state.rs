@@ -6,10 +6,13 @@ use crate::ids::{NodeId, PortId, StreamId};
 use crate::kernel::event::Frame;
 use crate::network::tables::Network;
 use crate::output::counters::QdiscCounters;
+use crate::policing::state::PolicingResult;
 use crate::random::Draws;
 use crate::slab::Slab;
-use std::collections::BTreeMap;
-use tsn_host::{Actions, Distribution, HostTime, Packet, Qdisc, SocketOptions, Thread};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use tsn_host::{
+    Actions, Distribution, HostTime, Packet, Passage, Processor, Qdisc, SocketOptions, Takes, Thread,
+};
 use tsn_plan::{Pattern, Plan, Socket};
 use tsn_units::{Duration, Instant};
 
@@ -30,29 +33,90 @@ impl Latency {
     }
 }
 
+/// A talker's frame on its way to the queueing disciplines.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Sent {
+    pub stream: StreamId,
+    pub seq: u64,
+    pub octets: u32,
+    pub txtime: Option<HostTime>,
+    /// When the timer of its thread expired.
+    pub expired: Instant,
+    /// On a shared processor in the time of its programs.
+    pub passage: Passage,
+}
+
 /// A future event in software.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Pending {
     /// A talker's frame reaches its queueing disciplines.
-    Enter { stream: StreamId, seq: u64, octets: u32, txtime: Option<HostTime> },
+    Enter(Sent),
+    /// The kernel of a shared processor has received a frame that it forwards.
+    Received { frame: Frame, ingress: PortId },
     /// A forwarded frame reaches a queueing discipline.
     Forwarded { frame: Frame },
     /// The timer of a port's queueing discipline expires.
     Timer { port: PortId },
+    /// The queueing disciplines of a port run, because their timer has expired.
+    Expired { port: PortId },
+    /// All timers of programs that expire now on a shared processor are known.
+    Programs { processor: usize },
+    /// The next frame of a program of a shared processor reaches its queueing disciplines, unless it was interrupted.
+    Program { processor: usize },
+    /// A shared processor begins the next work of an interrupt, if it has none.
+    Interrupt { processor: usize },
+}
+
+/// Work of an interrupt of a shared processor.
+#[derive(Copy, Clone, Debug)]
+pub(crate) enum Work {
+    /// The timer of a port's queueing disciplines has expired.
+    Timer { port: PortId },
+    /// A frame has arrived.
+    Receive { frame: Frame, copy: u8, arrival: Instant, passed: PolicingResult, passage: Option<u64> },
+    /// A frame that the kernel has received over `ingress` goes on to the queueing disciplines of its next port.
+    Forward { frame: Frame, ingress: PortId },
+}
+
+/// A processor that hosts share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub processor: Processor<Work>,
+    /// Frames of programs whose timers expire now.
+    pub due: Vec<Sent>,
+    /// Frames of programs, in the order in which they reach the queueing disciplines.
+    pub sent: VecDeque<Sent>,
+    /// Whether an event comes at the end of the work that is known.
+    pub expects: bool,
+    /// How long the processor has worked for the next work already.
+    pub entered: Duration,
 }
 
 /// The thread and socket of one stream.
 #[derive(Debug)]
 pub(crate) struct Talking {
-    /// The number of the thread: streams whose talkers share a processor share it.
-    pub thread: usize,
+    /// Its thread, unless it shares a processor.
+    pub thread: Thread,
     pub wakeup: Latency,
+    pub turn: Latency,
     pub send: Latency,
     pub qdisc: Latency,
+    pub prepare: Latency,
     pub socket: Socket,
 }
 
 impl Talking {
+    /// How long the stages take for the next frame.
+    pub fn takes(&mut self) -> Takes {
+        Takes {
+            wakeup: self.wakeup.draw(),
+            turn: self.turn.draw(),
+            send: self.send.draw(),
+            qdisc: self.qdisc.draw(),
+            prepare: self.prepare.draw(),
+        }
+    }
+
     /// The options of the stream's socket that the queueing discipline sees.
     pub fn options(&self) -> SocketOptions {
         let Socket { txtime, deadline, other_clock, .. } = self.socket;
@@ -70,6 +134,7 @@ pub(crate) struct HostPort {
     pub timer: Latency,
     pub forwarding: Latency,
     pub kernel_rx: Latency,
+    pub finish: Latency,
     /// When the timer expires, and the number of its event.
     pub armed: Option<(HostTime, u32)>,
     /// How often in sequence the timer expired without a frame, and was set to the same instant.
@@ -96,8 +161,9 @@ pub(crate) struct Listening {
 pub(crate) struct Hosts {
     /// By stream; none if its talker is no host, or saturates.
     pub talking: Vec<Option<Box<Talking>>>,
-    /// One for each stream of a host, or for each processor that hosts share.
-    pub threads: Vec<Thread>,
+    /// By node: the number of the processor that it shares.
+    pub sharing: Vec<Option<usize>>,
+    pub shared: Vec<Shared>,
     /// The ports of hosts, by port.
     pub ports: Vec<Option<Box<HostPort>>>,
     /// The listeners' programs by stream and node.
@@ -119,16 +185,11 @@ impl Hosts {
             let peer = network.links[hop.port].peer;
             hop.special |= plan.nodes[peer].host.is_some() && !hop.timing;
         }
-        let mut threads = Vec::new();
-        let mut processors = BTreeMap::new();
-        let mut own_thread = |processor: Option<u32>| {
-            let made = threads.len();
-            let number = processor.map_or(made, |processor| *processors.entry(processor).or_insert(made));
-            if number == made {
-                threads.push(Thread::default());
-            }
-            number
-        };
+        let processor = |node: &tsn_plan::Node| node.host.as_deref().and_then(|host| host.processor);
+        let numbers: BTreeSet<u32> = plan.nodes.iter().filter_map(processor).collect();
+        let place = |number: u32| numbers.iter().position(|one| *one == number);
+        let sharing = plan.nodes.iter().map(|node| processor(node).and_then(place)).collect();
+        let shared = numbers.iter().map(|_| Shared::default()).collect();
         let talking: Vec<_> = plan
             .streams
             .iter()
@@ -143,10 +204,12 @@ impl Hosts {
                     Latency::new(plan, of.as_ref(), &format!("stream/{}/{what}", stream.name))
                 };
                 Some(Box::new(Talking {
-                    thread: own_thread(host.processor),
+                    thread: Thread::default(),
                     wakeup: latency(&host.wakeup, "wakeup"),
+                    turn: latency(&host.turn, "turn"),
                     send: latency(&host.send, "send"),
                     qdisc: latency(&host.qdisc, "qdisc"),
+                    prepare: latency(&host.prepare, "prepare"),
                     socket: stream.socket.as_deref().cloned().unwrap_or_default(),
                 }))
             })
@@ -163,6 +226,7 @@ impl Hosts {
                 timer: latency(&host.timer, "timer"),
                 forwarding: latency(&host.qdisc, "forwarding"),
                 kernel_rx: latency(&host.kernel_rx, "kernel-rx"),
+                finish: latency(&host.finish, "finish"),
                 armed: None,
                 in_vain: 0,
                 at_driver: NEVER,
@@ -185,7 +249,8 @@ impl Hosts {
             }
         }
         let (ports, actions) = (ports.collect(), Actions::default());
-        Some(Box::new(Self { talking, threads, ports, listening, pending: Slab::default(), actions }))
+        let pending = Slab::default();
+        Some(Box::new(Self { talking, sharing, shared, ports, listening, pending, actions }))
     }
 
     /// Whether a stream's talker is a thread of a host.
@@ -196,10 +261,19 @@ impl Hosts {
 
     /// Number of frames in software.
     pub fn frames(&self) -> usize {
-        let on_the_way =
-            self.pending.iter().filter(|pending| !matches!(pending, Pending::Timer { .. })).count();
+        let has_frame = |one: &&Pending| {
+            matches!(one, Pending::Enter(_) | Pending::Received { .. } | Pending::Forwarded { .. })
+        };
+        let on_the_way = self.pending.iter().filter(has_frame).count();
+        let waits = |one: &&Work| !matches!(one, Work::Timer { .. });
+        let waiting = self
+            .shared
+            .iter()
+            .map(|own| own.due.len() + own.sent.len() + own.processor.waiting().filter(waits).count());
         let queued = |port: &HostPort| port.qdisc.as_ref().map_or(0, Qdisc::queued);
-        on_the_way + self.ports.iter().flatten().map(|port| queued(port)).sum::<usize>()
+        on_the_way
+            + waiting.sum::<usize>()
+            + self.ports.iter().flatten().map(|port| queued(port)).sum::<usize>()
     }
 
     /// Empties the queueing discipline of a port whose node goes down or comes up; returns its frames.
@@ -218,15 +292,20 @@ impl Hosts {
     /// Restarts the threads of talkers and the programs of listeners of a node that goes down or comes up.
     pub fn restart(&mut self, plan: &Plan, node: NodeId) {
         // A shared processor goes on: it belongs to no node alone.
-        let shared = plan.nodes[node.index()].host.as_deref().is_some_and(|host| host.processor.is_some());
-        for (talking, stream) in self.talking.iter().zip(&plan.streams).filter(|_| !shared) {
-            if let Some(talking) = talking.as_deref().filter(|_| NodeId(stream.talker) == node) {
-                self.threads[talking.thread] = Thread::default();
+        for (talking, stream) in self.talking.iter_mut().zip(&plan.streams) {
+            if let Some(talking) = talking.as_deref_mut().filter(|_| NodeId(stream.talker) == node) {
+                talking.thread = Thread::default();
             }
         }
         for (_, listening) in self.listening.iter_mut().filter(|((_, at), _)| *at == node) {
             listening.received = NEVER;
         }
+    }
+
+    /// The processor that a node shares.
+    pub fn shared(&mut self, node: NodeId) -> Option<&mut Shared> {
+        let number = self.sharing.get(node.index()).copied().flatten()?;
+        self.shared.get_mut(number)
     }
 
     /// Whether a port belongs to a host.

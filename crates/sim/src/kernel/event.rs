@@ -86,8 +86,8 @@ pub(crate) enum Phase {
 const COUNTER_BITS: u32 = 40;
 const NODE_BITS: u32 = 22;
 
-/// Most nodes that the order of events has room for.
-pub(crate) const MOST_NODES: usize = 1 << NODE_BITS;
+/// Most nodes that the order of events has room for, besides the number that is none of theirs.
+pub(crate) const MOST_NODES: usize = (1 << NODE_BITS) - 1;
 
 /// The kind of an event of [`Phase::Reach`] or [`Phase::Ingress`] without a frame, stored instead of the frame's
 /// sequence number.

@@ -59,7 +59,7 @@ pub struct Simulation<'a> {
     /// The talkers that answer other streams, if the Plan has any.
     pub(crate) answers: Option<Box<Answers>>,
     pub(crate) calendar: Calendar,
-    /// Events scheduled so far for every node.
+    /// Events scheduled so far for every node, and for all nodes together.
     pub(crate) scheduled: Vec<u64>,
     pub(crate) now: Instant,
     pub(crate) end: Instant,
@@ -146,7 +146,7 @@ impl<'a> Simulation<'a> {
             sources: Sources::new(&network, &talkers),
             answers: Answers::new(plan),
             calendar: Calendar::new(bucket_width(plan)),
-            scheduled: vec![0; network.nodes],
+            scheduled: vec![0; network.nodes + 1],
             now: Instant::EPOCH,
             end: Instant::from_ns(end_ns),
             events: 0,

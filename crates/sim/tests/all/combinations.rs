@@ -82,7 +82,7 @@ fn set_clocks(plan: &mut Plan, clocks: Option<Clocks>) {
 fn soften(plan: &mut Plan, softwares: Option<Vec<Option<Software>>>) {
     if let Some(softwares) = &softwares {
         install(plan, softwares);
-        plan.drain_ns = 40_000_000;
+        plan.drain_ns = 2_000_000_000;
         plan.ports.iter_mut().for_each(|port| port.qdisc = None);
     }
 }

@@ -319,6 +319,62 @@ fn talkers_of_one_processor_send_one_after_the_other() {
     }
 }
 
+/// Three hosts in a row on one processor, whose talkers send frames of 500 B (4.064 us) there and back.
+fn shared(host: &Value, qdisc: Option<Value>) -> (Net, Vec<u32>) {
+    let (mut net, path) = Net::row(10_000_000, 3);
+    for node in 0..3 {
+        let mut own = host.clone();
+        own["processor"] = 0.into();
+        set_host(&mut net, node, own);
+    }
+    if let Some(child) = qdisc {
+        set_qdisc(&mut net, 0, 1, &child, None);
+    }
+    (net, path)
+}
+
+#[test]
+fn interrupts_of_a_shared_processor_wait_for_each_other_and_programs_for_both() {
+    let ns = |ns: u64| json!({"kind": "constant", "ns": ns});
+    let host = json!({"send": ns(3_000), "qdisc": ns(1_000), "kernel_rx": ns(2_000), "finish": ns(500)});
+    let (mut net, path) = shared(&host, None);
+    let back: Vec<u32> = path.iter().rev().copied().collect();
+    net.stream("there", &path, 6, periodic(1_000_000, 0), frame(500));
+    net.stream("back", &back, 6, periodic(1_000_000, 0), frame(500));
+    net.stream("late", &[0, 1], 6, periodic(1_000_000, 10_000), frame(500));
+    let taps =
+        [(0, 1), (2, 1), (1, 2), (1, 0)].map(|(a, b)| net.tap(net.port(a, b), Stage::Tx, Point::Start));
+    let (sightings, _) = run(&net.plan);
+    let begin = |tap: usize, stream: u32| stamps(&sightings, taps[tap], stream)[1] - 1_000_000 - POINT;
+    // The program of the other node goes on when the first frame is finished, at 4,500. At 8,064 that arrives: the
+    // processor receives it until 10,064, forwards it until 11,064, and finishes until 11,564.
+    assert_eq!((begin(0, 0), begin(2, 0)), (4_000, 11_064));
+    assert_eq!(begin(1, 1), 8_500 + 3_500);
+    // At 15,128 the first frame is received again, until 17,128; the other one arrived at 16,064 and waits for that.
+    assert_eq!(begin(3, 1), 17_128 + 3_000);
+    // Due at 10 us, it is next at 12,500. It stands still from 15,128 to 20,628.
+    assert_eq!(begin(0, 2), 12_500 + 4_000 + 5_500);
+}
+
+#[test]
+fn a_timer_of_a_queueing_discipline_comes_before_a_frame() {
+    let ns = |ns: u64| json!({"kind": "constant", "ns": ns});
+    let host = json!({"kernel_rx": ns(20_000), "timer": ns(300)});
+    let child = json!({"kind": "cbs", "idleslope": 500_000, "sendslope": -500_000, "hicredit": 9_999,
+        "locredit": -9_999, "limit_frames": 9});
+    let (mut net, path) = shared(&host, Some(child));
+    net.stream("first", &path, 6, periodic(1_000_000, 0), frame(500));
+    net.stream("second", &path, 6, periodic(1_000_000, 0), frame(500));
+    let tap = net.tap(net.port(0, 1), Stage::Tx, Point::Start);
+    let (sightings, _) = run(&net.plan);
+    let begin = |stream: u32| stamps(&sightings, tap, stream)[1] - 1_000_000 - POINT;
+    assert_eq!(begin(0), 0);
+    // As the discipline counts, it is sent until 3,968. Its timer is handled 300 ns later; 18 of 248 octets of credit
+    // are there, so it is set for 4,268 + 3,680. Until 24,268 the processor receives the first frame. Then it handles
+    // the timer, 300 ns late as ever, before it forwards that frame.
+    assert_eq!(begin(1), 24_268 + 300);
+}
+
 #[test]
 fn a_forwarding_host_passes_kernel_and_queueing_discipline() {
     let (mut net, path) = Net::row(10_000_000, 3);

@@ -181,7 +181,7 @@ fn quiet(plan: &mut Plan) {
 /// memory.
 #[test]
 fn random_networks_repeat() {
-    let wanted = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(60_u32);
+    let wanted = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(160_u32);
     let mut runner = TestRunner::deterministic();
     let (mut repeated, mut merged, mut policed) = (0, 0, 0);
     for _ in 0..wanted {

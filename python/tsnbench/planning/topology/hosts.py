@@ -28,6 +28,9 @@ def set_hosts(draft: Draft) -> None:
             node.host = _software(host)
             if host.processor:
                 node.host["processor"] = processors.index(host.processor)
+            elif alone := next((key for key in ("turn", "finish") if key in host.latencies), None):
+                hint = "write processor: guest, which hosts share"
+                draft.problem(f"hosts.{node.name}.{alone}", "a processor that hosts share", "none", hint)
             if node.cut_through_octets is not None:
                 draft.problem(f"hosts.{node.name}", "a node that stores frames", "one that cuts through")
     for port in draft.ports:

@@ -15,6 +15,9 @@ LATENCIES = {
     "kernel-rx": "from the hardware's reception to the kernel",
     "app-rx": "from the kernel to the listener's program",
     "timer": "how late a queueing discipline's timer is; as wakeup by default",
+    "prepare": "from qdisc until a talker's next frame is ready; then its thread sleeps, or sends again",
+    "turn": "with processor: from the end of another node's thread until a talker's thread runs",
+    "finish": "with processor: from the driver's reception of a frame until other work goes on",
 }
 _SPAN = Quantity(DURATION, 0, 10**9)
 LATENCY = Either(
@@ -50,7 +53,7 @@ HOST = Record(
         **{name: Field(LATENCY, doc) for name, doc in LATENCIES.items()},
         "processor": Field(
             Text("the name of a processor", named=True),
-            "all talkers of hosts that name the same processor share it: one frame after the other",
+            "the software of all hosts that name the same processor shares it: one thing after the other",
             sample="guest",
             since="0.1",
         ),

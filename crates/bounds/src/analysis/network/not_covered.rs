@@ -2,6 +2,7 @@
 
 use super::Network;
 use super::faults::wrong_lists;
+use crate::model::flow_hop::FlowHop;
 use crate::model::openings::covered;
 use crate::model::software;
 use crate::reason::Reason;
@@ -47,9 +48,11 @@ impl Network<'_> {
     fn software_not_covered(&self, number: usize) -> Option<Reason> {
         let flows = self.models[number].flows.iter().flatten().map(|hop| &self.hops[*hop]);
         let port = self.models[number].port;
-        flows
-            .into_iter()
-            .find_map(|hop| hop.software.clone().err().or_else(|| software::not_covered(port, hop.class)))
+        let why = |hop: &FlowHop| {
+            let processor = || software::shared(self.plan, port.node);
+            hop.software.clone().err().or_else(processor).or_else(|| software::not_covered(port, hop.class))
+        };
+        flows.into_iter().find_map(why)
     }
 
     /// A function of a port's gates that these bounds do not cover.

@@ -103,10 +103,29 @@ impl Plan {
 }
 
 fn check_host(host: &Host, path: impl Fn(&str) -> String) -> Check {
-    let Host { wakeup, send, qdisc, driver, tx, kernel_rx, app_rx, timer, processor: _ } = host;
-    let all = [wakeup, send, qdisc, driver, tx, kernel_rx, app_rx, timer];
-    let names = ["wakeup", "send", "qdisc", "driver", "tx", "kernel_rx", "app_rx", "timer"];
-    for (distribution, name) in all.into_iter().zip(names) {
+    let Host { wakeup, send, qdisc, driver, tx, kernel_rx, app_rx, timer, prepare, turn, finish, processor } =
+        host;
+    let all = [
+        (wakeup, "wakeup"),
+        (send, "send"),
+        (qdisc, "qdisc"),
+        (driver, "driver"),
+        (tx, "tx"),
+        (kernel_rx, "kernel_rx"),
+        (app_rx, "app_rx"),
+        (timer, "timer"),
+        (prepare, "prepare"),
+        (turn, "turn"),
+        (finish, "finish"),
+    ];
+    for (of, name) in [(turn, "turn"), (finish, "finish")] {
+        ensure(
+            of.is_none() || processor.is_some(),
+            || path(&format!(".{name}")),
+            || "a processor that is shared has this time, and the node has none".into(),
+        )?;
+    }
+    for (distribution, name) in all {
         if let Some(distribution) = distribution {
             check_distribution(distribution, || path(&format!(".{name}")))?;
         }

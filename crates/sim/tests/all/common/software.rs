@@ -16,10 +16,19 @@ pub fn latency() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A latency for every stage.
+/// A latency for every stage, and one of two processors that hosts share, or none.
 pub fn host() -> impl Strategy<Value = Value> {
-    let names = ["wakeup", "send", "qdisc", "driver", "tx", "kernel_rx", "app_rx", "timer"];
-    prop::collection::vec(latency(), 8).prop_map(move |all| names.into_iter().zip(all).collect::<Value>())
+    let names = ["wakeup", "send", "qdisc", "driver", "tx", "kernel_rx", "app_rx", "timer", "prepare"];
+    let shared = ["turn", "finish"];
+    let all = prop::collection::vec(latency(), names.len() + shared.len());
+    (all, prop::option::of(0_u32..2)).prop_map(move |(all, processor)| {
+        let mut host: Value = names.into_iter().chain(shared).zip(all).collect();
+        match processor {
+            Some(processor) => host["processor"] = processor.into(),
+            None => shared.iter().for_each(|name| host[name] = Value::Null),
+        }
+        host
+    })
 }
 
 /// A child queueing discipline of one class.
