@@ -1,15 +1,16 @@
 """Why a kernel differs from the simulator: one cause after the other is put into the simulated network.
 
-``python -m twin.causes RUN SCENARIO`` compares a run of a guest with the simulator, then with simulators
-that have the guest's causes, each with those before it. It prints the counts of ``tsnbench compare``, and
-three streams hop by hop. With taps at every port on the way (``taps: {ports: …}``) it also follows frames.
+``python -m twin.causes RUN SCENARIO TIMES STREAM…`` compares a run of a guest with the simulator, then with
+simulators that have the guest's causes, each with those before it; TIMES is what ``calibrate --kernel`` has
+written of other runs. It prints the counts of ``tsnbench compare``, streams hop by hop where the run has
+taps at every port on the way (``taps: {ports: …}``), and which figures are in the range of ``run --predict``.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,22 +20,27 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from tsnbench.backends.simulation import Simulation
+from tsnbench.calibration.prediction import DRAWS, drawn
 from tsnbench.compare import Comparison, compare, opened
 from tsnbench.planning import plan as make_plan
 from tsnbench.runs import Run
-from tsnbench.scenario import Scenario, load
-from tsnbench.scenario.model import Constant, Host, Latency, Qdisc, Shaper, Uniform
+from tsnbench.scenario import Scenario, load, read_scenario
+from tsnbench.scenario.model import Host, Latency, Qdisc, Shaper
 from tsnbench.scenario.selection import shortened
 
 QUANTITIES = ("delay min", "delay median", "delay p99", "interval median", "lost")
-SEEDS = 39
-"""Of 40 figures, 38 are between the least and the greatest of 39 (decision 0069)."""
+TICK_NS = 1
 WHOLE_OCTETS = 24
 """Preamble, delimiter, check sequence and gap: what ``--on vm`` tells cbs of bridges to count."""
-STAGES_NS = {"send": 3_800, "qdisc": 4_000, "kernel-rx": 3_000}
-"""In the guest's time: a talker sends one frame each 7.8 us, and a hop without waiting takes 7 us."""
-TIMER_NS = (400, 1_600)
-"""How late the timer of cbs is, in the guest's time."""
+Times = Mapping[str, Latency]
+"""The keys of ``hosts`` that ``calibrate --kernel`` has written, by name."""
+
+
+PLAIN = """name: times
+duration: 1 ms
+network: {hosts: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}
+streams: {s: {from: a, to: b, period: 1 ms, frame: 100 B}}
+"""
 
 
 @dataclass(frozen=True)
@@ -48,26 +54,23 @@ class Cause:
 
 
 SOFTWARE = Qdisc(cbs="software", overhead=WHOLE_OCTETS)
+TALKERS = ("send", "prepare")
+HOPS = ("kernel-rx", "qdisc", "driver")
 CAUSES = (
     Cause("the simulator"),
     Cause("cbs of the kernel", SOFTWARE),
-    Cause("one processor for all talkers", SOFTWARE, ("send", "qdisc"), "guest"),
-    Cause("time of a hop", SOFTWARE, ("send", "qdisc", "kernel-rx"), "guest"),
-    Cause("timers are late", SOFTWARE, ("send", "qdisc", "kernel-rx", "timer"), "guest"),
+    Cause("times of talkers", SOFTWARE, TALKERS),
+    Cause("times of hops", SOFTWARE, (*TALKERS, *HOPS)),
+    Cause("timers are late", SOFTWARE, (*TALKERS, *HOPS, "timer")),
+    Cause("one processor for all", SOFTWARE, (*TALKERS, *HOPS, "timer", "finish", "turn"), "guest"),
 )
 
 
-def twin(scenario: Scenario, dilate: int, cause: Cause = CAUSES[-1]) -> Scenario:
-    """The scenario with the causes of a guest that runs slower by ``dilate``."""
+def twin(scenario: Scenario, times: Times, cause: Cause = CAUSES[-1]) -> Scenario:
+    """The scenario with the causes of a guest whose software takes these times."""
     if cause.qdisc is None:
         return scenario
-    took: dict[str, Latency] = {
-        stage: Constant(kind="constant", ns=ns // dilate)
-        for stage, ns in STAGES_NS.items()
-        if stage in cause.latencies
-    }
-    if "timer" in cause.latencies:
-        took["timer"] = Uniform(kind="uniform", low=TIMER_NS[0] // dilate, high=TIMER_NS[1] // dilate)
+    took = {key: latency for key, latency in times.items() if key in cause.latencies}
     # A bridge of the guest has the qdiscs of a host, and its time in place of the scenario's.
     alike = {"kind": "host", "processing": 0, "processing_jitter": None, "cut_through": None}
     nodes = {
@@ -75,17 +78,11 @@ def twin(scenario: Scenario, dilate: int, cause: Cause = CAUSES[-1]) -> Scenario
         for name, node in scenario.network.nodes.items()
     }
     hosts = dict.fromkeys(nodes, Host(latencies=took, processor=cause.processor))
-    place = {name: number for number, name in enumerate(nodes)}
-    streams = dict(scenario.streams)
-    if cause.processor is not None:
-        # A node's talkers are one program, and the programs begin in the order of the nodes.
-        streams = dict(sorted(streams.items(), key=lambda one: place[one[1].talker]))
     every = scenario.shapers.get("*", Shaper()).model_copy(update={"qdisc": cause.qdisc})
     return scenario.model_copy(
         update={
             "network": scenario.network.model_copy(update={"nodes": nodes}),
             "hosts": hosts,
-            "streams": streams,
             "shapers": {**scenario.shapers, "*": every},
         }
     )
@@ -124,14 +121,15 @@ def simulated(scenario: Scenario, into: Path) -> Run:
     return make_plan(scenario).run(on=Simulation(), into=into)
 
 
-def cumulative(kernel: Run, scenario: Scenario, streams: Sequence[str], into: Path) -> Iterator[str]:
+def cumulative(
+    kernel: Run, scenario: Scenario, times: Times, streams: Sequence[str], into: Path
+) -> Iterator[str]:
     """Lines of two tables: what agrees with the causes so far, and the time of ``streams`` in each node."""
-    dilate = kernel.manifest["dilate"]
     yield f"| with the causes so far | agree | {' | '.join(QUANTITIES)} |"
     yield "|---" * (2 + len(QUANTITIES)) + "|"
     runs = []
     for number, cause in enumerate(CAUSES):
-        run = simulated(twin(scenario, dilate, cause), into / str(number))
+        run = simulated(twin(scenario, times, cause), into / str(number))
         runs.append((cause.name, run))
         found = compare([opened(run.folder), opened(kernel.folder)])
         agree, of = counts(found), Counter(one.quantity for one in found.agreements)
@@ -147,38 +145,53 @@ def cumulative(kernel: Run, scenario: Scenario, streams: Sequence[str], into: Pa
             yield f"| {stream} | {port} | {' | '.join(cells)} |"
 
 
-def foretold(kernel: Run, scenario: Scenario, into: Path) -> tuple[Counter[str], Counter[str], list[str]]:
-    """How many figures of the kernel are in the range of 39 twins with other random values: by quantity those
-    inside, and all; and a line for each that is outside.
+def foretold(
+    kernel: Run, scenario: Scenario, times: Times, into: Path
+) -> tuple[Counter[str], Counter[str], list[str]]:
+    """How many figures of the kernel are in the range of 39 draws of the times, with a tick of the stamps to
+    both sides, as ``run --predict`` has it: by quantity those inside, and all; a line for each that is
+    outside, and one for the widths of the ranges.
     """
-    own = twin(scenario, kernel.manifest["dilate"])
+    own = make_plan(twin(scenario, times)).document
     ranges: dict[tuple[str, str], list[float]] = {}
     measured: dict[tuple[str, str], float] = {}
-    for seed in range(SEEDS):
-        run = simulated(own.model_copy(update={"seed": scenario.seed + seed}), into / f"seed-{seed}")
+    for number in range(DRAWS):
+        run = drawn(own, {}, number).run(on=Simulation(), into=into / f"draw-{number}")
         for one in compare([opened(run.folder), opened(kernel.folder)]).agreements:
             ranges.setdefault((one.stream, one.quantity), []).append(one.found_first)
             measured[one.stream, one.quantity] = one.found_second
     inside, of, outside = Counter[str](), Counter[str](), []
+    widths: dict[str, list[float]] = {}
     for (stream, quantity), values in ranges.items():
-        is_in = min(values) <= measured[stream, quantity] <= max(values)
+        tick = 0 if quantity == "lost" else TICK_NS
+        widths.setdefault(quantity, []).append((max(values) - min(values)) / 1e3)
+        is_in = min(values) - tick <= measured[stream, quantity] <= max(values) + tick
         of[quantity] += 1
         inside[quantity] += is_in
         if not is_in:
             span = f"{min(values) / 1e3:,.3f} to {max(values) / 1e3:,.3f}"
             outside.append(f"{stream}, {quantity}: {span}, kernel {measured[stream, quantity] / 1e3:,.3f}")
+    wide = (f"{quantity} {median(one):.3f}" for quantity, one in widths.items() if quantity != "lost")
+    outside.append(f"width of the ranges, median, us: {', '.join(wide)}")
     return inside, of, outside
 
 
-def main(folder: str, scenario: str, *streams: str) -> None:
+def read_times(path: Path) -> Times:
+    """The keys that ``calibrate --kernel`` has written."""
+    text = PLAIN + path.read_text(encoding="utf-8").partition("shapers:")[0]
+    (scenario,) = read_scenario(text)
+    return next(iter(scenario.hosts.values())).latencies
+
+
+def main(folder: str, scenario: str, times: str, *streams: str) -> None:
     """Prints the tables of one run of a guest."""
-    kernel = Run.open(folder)
+    kernel, own = Run.open(folder), read_times(Path(times))
     named = shortened(load(scenario), kernel.plan.document["duration_ns"], None)
     with TemporaryDirectory(prefix="tsnbench-causes-") as into:
-        for line in cumulative(kernel, named, streams, Path(into)):
+        for line in cumulative(kernel, named, own, streams, Path(into)):
             print(line, flush=True)
-        inside, of, outside = foretold(kernel, named, Path(into))
-        print(f"\n{inside.total()} of {of.total()} in the range of {SEEDS} twins:", dict(inside))
+        inside, of, outside = foretold(kernel, named, own, Path(into))
+        print(f"\n{inside.total()} of {of.total()} in the range of {DRAWS} draws:", dict(inside))
         print("\n".join(outside))
 
 

@@ -49,13 +49,13 @@ class Software:
     """What runs show of the software; times in ns of the Plan."""
 
     first: list[float] = field(default_factory=list)
-    """From the instant at which frames are due together until the first of them leaves: it was ready before."""
-    send: list[float] = field(default_factory=list)
-    """Between frames of one node that are due together: a talker's whole time for a frame that leaves."""
-    waits: list[float] = field(default_factory=list)
-    """A talker's whole time for a frame that waits for credit."""
-    turns: list[float] = field(default_factory=list)
-    """The same of different nodes, whose programs take turns."""
+    """From the instant at which frames are due together until the first of them leaves, which was ready."""
+    prepare: list[float] = field(default_factory=list)
+    """How much longer a talker needs for a frame that waits for credit, which does not come to the driver."""
+    leaves: list[float] = field(default_factory=list)
+    """How much longer it needs for a frame that leaves at once."""
+    turn: list[float] = field(default_factory=list)
+    """How much longer it is between frames of different nodes, whose programs take turns."""
     hop: list[float] = field(default_factory=list)
     """In a node that forwards."""
     late: list[float] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Software:
     @property
     def driver(self) -> float:
         """Half of what a frame costs more if it leaves: the other half comes after its first bit."""
-        return max(_middle(self.send) - _middle(self.waits), 0.0) / 2 if self.waits else 0.0
+        return max(_middle(self.leaves), 0.0) / 2
 
     @property
     def qdisc(self) -> float:
@@ -92,7 +92,7 @@ def software(runs: Sequence[Run]) -> Software:
         CalibrationError: the runs are not of one processor, of several dilations, or show nothing.
         FolderError: a folder is no complete run.
     """
-    found, parts, slower = Software(), [], {int(run.manifest.get("dilate", 1)) for run in runs}
+    found, slower = Software(), {int(run.manifest.get("dilate", 1)) for run in runs}
     if len(slower) > 1:
         raise CalibrationError(f"expected runs of one --dilate, found {some(list(map(str, slower)))}")
     for run in runs:
@@ -105,19 +105,21 @@ def software(runs: Sequence[Run]) -> Software:
         seen = sighted(run, None, software=True)
         found.hop += _hops(seen, plan)
         sent = _sent(seen)
-        for one_node, gap in _gaps(seen, sent):
-            (found.send if one_node else found.turns).append(gap)
-        found.first += _firsts(seen, sent)
+        gaps = list(_gaps(seen, sent))
+        alone, turns = ([gap for same, gap in gaps if same is one_node] for one_node in (True, False))
+        firsts, send = list(_firsts(seen, sent)), _middle(alone)
+        waits = list(_waits(plan, sent, send))
+        # Frames of another length take longer, so all these differences are those of one run.
+        found.first += firsts
+        found.prepare += [wait - _middle(firsts) for wait in waits]
+        found.leaves += [gap - _middle(waits) for gap in alone if waits]
+        found.turn += [gap - send for gap in turns]
         found.sources.append(_source(run))
-        parts.append((run, sent))
-    for run, sent in parts:
-        for overhead, late in _pairs(sent, run, min(slower), max(found.send, default=math.inf)):
+        for overhead, late in _pairs(sent, run, min(slower), max(alone, default=math.inf)):
             found.overhead.add(overhead)
             found.late += late
-    for run, sent in parts:
-        found.waits += _waits(run.plan.document, sent, float(np.median(found.send)) if found.send else 0.0)
     _explain(found)
-    if len(found.reasons) == 3:
+    if len(found.reasons) == len(_NEEDS):
         raise CalibrationError(
             "expected frames that show the kernel's times, found none",
             f"measure: {'; '.join(found.reasons.values())} (the guide of the guest has a scenario)",
@@ -209,7 +211,12 @@ def _firsts(seen: Sighted, sent: pl.DataFrame) -> Iterator[float]:
     plan, last = seen.plan, float("-inf")
     for group in sent.sort("due", "t").partition_by("due", maintain_order=True):
         stream, due, begin, free = group.select("stream", "due", "t", "free").row(0)
-        if len(group) > 1 and last < due and free + 1 < begin and not _held(plan, stream, plan["streams"][stream]["pcp"]):
+        if (
+            len(group) > 1
+            and last < due
+            and free + 1 < begin
+            and not _held(plan, stream, plan["streams"][stream]["pcp"])
+        ):
             yield float(begin - due)
         last = max(group["t"])
 
@@ -308,16 +315,21 @@ def _span(octets: np.ndarray, rate_bps: int, slopes: tuple[int, int]) -> np.ndar
     return span
 
 
+_NEEDS = {
+    "send": "groups of frames of one node that are due together and wait for no link",
+    "prepare": "such groups with three or more frames between two others that wait for credit",
+    "kernel-rx": "frames that meet no other one in a node that forwards, without shapers",
+    "timer": "pairs of frames that are due together, alone behind a cbs of 1 Mbit/s",
+}
+
+
 def _explain(found: Software) -> None:
     """Why times are not known."""
-    for key, samples, need in (
-        ("send", found.send, "frames of one node that are due together and wait for no link"),
-        ("prepare", found.waits, "groups of frames of one node, of which three or more wait for credit"),
-        ("kernel-rx", found.hop, "frames that meet no other one in a node that forwards, without shapers"),
-        ("timer", found.late, "pairs of frames that are due together, alone behind a cbs of 1 Mbit/s"),
-    ):
-        if len(samples) < (LEAST_GROUPS if key == "prepare" else LEAST_SAMPLES):
-            found.reasons[key] = f"{len(samples)} of {LEAST_SAMPLES} {need}"
+    every = {"send": found.first, "prepare": found.prepare, "kernel-rx": found.hop, "timer": found.late}
+    for key, samples in every.items():
+        least = LEAST_GROUPS if key == "prepare" else LEAST_SAMPLES
+        if len(samples) < least:
+            found.reasons[key] = f"{len(samples)} of {least} {_NEEDS[key]}"
     if "timer" not in found.reasons and len(found.overhead) > 1:
         octets = some([f"{one} B" for one in sorted(found.overhead)])
         found.reasons["timer"] = f"shapers count {octets} besides a frame's own"
@@ -326,27 +338,26 @@ def _explain(found: Software) -> None:
 def lines_of(found: Software) -> list[str]:
     """The keys, each with the number of frames that show it.
 
-    Frames do not show how much of ``send`` and ``kernel-rx`` are ``qdisc`` and ``driver``: these are halves of what
-    they can be at most.
+    Frames do not show how much of ``send`` and ``kernel-rx`` is ``qdisc`` and ``driver``: these are halves of
+    what they can be at most.
     """
     own = [f"# from {some(found.sources)}; times are those of the Plan", "hosts:", "  default:"]
     behind = found.qdisc + found.driver
-    for key, samples, less, what in (
-        ("send", found.first, behind, "frames that were ready when they were due"),
-        ("prepare", found.waits, _middle(found.first), "groups of frames that wait for credit"),
-        ("finish", found.send, _middle(found.waits) + found.driver, "gaps between frames of one node that leave"),
-        ("turn", found.turns, _middle(found.send), "gaps between frames of different nodes"),
-        ("kernel-rx", found.hop, behind, "frames in a node that forwards"),
+    for key, needs, samples, less, what in (
+        ("send", "send", found.first, behind, "groups of frames that were ready when they were due"),
+        ("prepare", "prepare", found.prepare, -found.driver, "groups of frames that wait for credit"),
+        ("finish", "prepare", found.leaves, found.driver, "gaps between frames of one node that leave"),
+        ("turn", "send", found.turn, 0.0, "gaps between frames of different nodes"),
+        ("kernel-rx", "kernel-rx", found.hop, behind, "frames in a node that forwards"),
     ):
-        needs = {"finish": "prepare", "turn": "prepare"}.get(key, key)
         if needs in found.reasons:
             own.append(f"    # {key}: not known: found {found.reasons[needs]}")
         elif samples:
-            times = [max(sample - less, 0.0) for sample in samples]
+            times = [sample - less for sample in samples]
             own.append(f"    {key}: {_latency(times)}  # {len(samples)} {what}")
     if "send" not in found.reasons and "kernel-rx" not in found.reasons:
-        shared = "half of what it can be: frames do not show it alone"
-        own += [f"    qdisc: {round(found.qdisc)} ns  # {shared}", f"    driver: {round(found.driver)} ns  # {shared}"]
+        for key, half in (("qdisc", found.qdisc), ("driver", found.driver)):
+            own.append(f"    {key}: {round(half)} ns  # half of what it can be: frames do not show it alone")
     if "timer" in found.reasons:
         own.append(f"    # timer: not known: found {found.reasons['timer']}")
     else:

@@ -1,17 +1,20 @@
 """What a network of calibrated devices will show, with an interval for each figure.
 
-The Plan is simulated once for each draw of the devices' parameters, each time with another seed. A next
+The Plan is simulated once for each draw of the devices' parameters, each time with another seed. Times of
+software on a shared processor are those of instructions, so that a path of the kernel always takes as long:
+each draw has one time for each host and key, between the least and the greatest that the key has. A next
 measurement, if the description holds, is one more such run: of its figures, 38 of 40 are between the least
 and the greatest of 39 draws, whatever their distribution (order statistics).
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tsnbench import foreign
 from tsnbench.backends.simulation import Simulation
@@ -25,11 +28,13 @@ from tsnbench.runs.measures import figures
 from tsnbench.runs.tables.predicted import QUANTITIES, PathPrediction, Prediction
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import Node, PerOctetFurther, PlanDocument
+    from tsnbench.plan.types import Distribution, Node, PerOctetFurther, PlanDocument
     from tsnbench.scenario.model import Scenario
 
 _COLUMNS = {"draw", "per_octet_ps", "time_ns", "count"}
 MOST_SEED = (1 << 63) - 1
+DRAWS = 39
+"""Of 40 figures, 38 are between the least and the greatest of 39 (decision 0069)."""
 EXTRAPOLATED = "extrapolated"
 """The kind of the warning that a Plan has conditions that no device was measured at."""
 
@@ -61,24 +66,24 @@ def predict(
     """The intervals of all figures of a Plan's streams.
 
     Args:
-        scenario: the scenario of the Plan; its nodes have calibrated devices. tell: is called with the number
-            of the draw that begins, and the number of all.
+        scenario: the scenario of the Plan; its nodes have calibrated devices, or its hosts share processors.
+            tell: is called with the number of the draw that begins, and the number of all.
 
     Raises:
         CalibrationError: no node has a calibrated device, or a table of draws is unusable.
     """
     tables = _tables(scenario)
-    if not tables:
+    if not tables and not any(map(_shares, plan.document["nodes"])):
         raise CalibrationError(
-            "--predict: expected nodes with a calibrated device, found none",
+            "--predict: expected nodes with a calibrated device, or hosts on one processor, found none",
             "tsnbench calibrate RUN --for sw1 --into my-switch.yaml; then write "
             "bridges: {sw1: {device: my-switch.yaml}}",
         )
-    draws = min(len(table) for table in tables.values())
+    draws = min((len(table) for table in tables.values()), default=DRAWS)
     found: dict[tuple[str, str], dict[str, list[float]]] = {}
     for number in range(draws):
         tell(number, draws)
-        for key, values in _simulated(_drawn(plan.document, tables, number)).items():
+        for key, values in _simulated(drawn(plan.document, tables, number)).items():
             for name, value in values.items():
                 found.setdefault(key, {}).setdefault(name, []).append(value)
     tick = max((tap["granularity_ns"] for tap in plan.document["taps"]), default=1)
@@ -136,8 +141,35 @@ def _read(path: Path) -> list[_Drawn]:
         raise CalibrationError(f"{path}: {error.strerror or error}", "calibrate again") from error
 
 
-def _drawn(document: PlanDocument, tables: Mapping[str, Sequence[_Drawn]], number: int) -> Plan:
-    """The Plan with the processing of one draw, and with a seed of its own."""
+def _shares(node: Node) -> bool:
+    """Whether a node's software shares a processor."""
+    return "processor" in node.get("host", {})
+
+
+def _with_times(node: Node, seed: int, number: int) -> Node:
+    """The node with one time for each key of its software."""
+    drawing = random.Random(f"{seed}/{number}/{node['name']}")
+    host = {
+        key: _one_time(one, drawing) if isinstance(one, dict) else one
+        for key, one in sorted(node["host"].items())
+    }
+    return cast("Node", {**node, "host": host})
+
+
+def _one_time(latency: Distribution, drawing: random.Random) -> Distribution:
+    """One of the times of a distribution, all between its ends equally likely."""
+    if latency["kind"] == "uniform":
+        low, high = latency["from_ns"], latency["to_ns"]
+    elif latency["kind"] == "histogram":
+        met = [ns for ns, count in zip(latency["ns"], latency["counts"], strict=True) if count]
+        low, high = met[0], met[-1] + latency.get("width_ns", 0)
+    else:
+        return latency
+    return {"kind": "constant", "ns": drawing.randint(low, high)}
+
+
+def drawn(document: PlanDocument, tables: Mapping[str, Sequence[_Drawn]], number: int) -> Plan:
+    """The Plan with the processing and the software of one draw, and with a seed of its own."""
     largest = max(
         (
             node["further"]["most_octets"]
@@ -149,6 +181,8 @@ def _drawn(document: PlanDocument, tables: Mapping[str, Sequence[_Drawn]], numbe
     nodes = [
         tables[node["name"]][number].at(node, largest or _largest(document))
         if node["name"] in tables
+        else _with_times(node, document["seed"], number)
+        if _shares(node)
         else node
         for node in document["nodes"]
     ]

@@ -54,8 +54,8 @@ impl Simulation<'_> {
         self.schedule_host(at, NodeId::at(self.plan.nodes.len()), pending);
     }
 
-    /// The timer of a talker's program has expired. Programs run in the order of the nodes, and a program sends frames
-    /// that are due together in the order of the streams.
+    /// The timer of a talker's program has expired. Programs run in an order that is drawn once, and a program sends
+    /// frames that are due together in the order of the streams.
     pub(crate) fn is_due(&mut self, node: NodeId, sent: Sent) {
         let Some(hosts) = &mut self.hosts else { return };
         let Some(number) = hosts.sharing[node.index()] else { return };
@@ -71,7 +71,7 @@ impl Simulation<'_> {
         let Some(hosts) = &mut self.hosts else { return };
         let mut due = std::mem::take(&mut hosts.shared[number].due);
         let talker = |sent: &Sent| NodeId(self.plan.streams[sent.stream].talker);
-        due.sort_by_key(|sent| (talker(sent), sent.stream));
+        due.sort_by_key(|sent| (hosts.turns[talker(sent).index()], talker(sent), sent.stream));
         for mut sent in due {
             let node = NodeId(self.plan.streams[sent.stream].talker);
             let Some(hosts) = &mut self.hosts else { return };
@@ -132,12 +132,15 @@ impl Simulation<'_> {
         match work {
             Work::Timer { port } => {
                 let Some(hosts) = &mut self.hosts else { return Ok(()) };
-                let Some(late) = hosts.ports[port.index()].as_deref_mut().map(|port| port.timer.draw())
-                else {
-                    return Ok(());
-                };
                 let own = &mut hosts.shared[number];
-                let at = now + (late - std::mem::take(&mut own.entered)).max(Duration::ZERO);
+                // After a pause, the processor has needed the lateness of a timer to begin.
+                let late = if own.entered > Duration::ZERO {
+                    Duration::ZERO
+                } else {
+                    hosts.ports[port.index()].as_deref_mut().map_or(Duration::ZERO, |port| port.timer.draw())
+                };
+                own.entered = Duration::ZERO;
+                let at = now + late;
                 own.processor.work(now, at);
                 self.schedule_host(at, self.network.links[port].node, Pending::Expired { port });
             }

@@ -163,6 +163,8 @@ pub(crate) struct Hosts {
     pub talking: Vec<Option<Box<Talking>>>,
     /// By node: the number of the processor that it shares.
     pub sharing: Vec<Option<usize>>,
+    /// By node: programs with a lower number go first. Which one does is decided when they begin to sleep.
+    pub turns: Vec<u64>,
     pub shared: Vec<Shared>,
     /// The ports of hosts, by port.
     pub ports: Vec<Option<Box<HostPort>>>,
@@ -190,6 +192,8 @@ impl Hosts {
         let place = |number: u32| numbers.iter().position(|one| *one == number);
         let sharing = plan.nodes.iter().map(|node| processor(node).and_then(place)).collect();
         let shared = numbers.iter().map(|_| Shared::default()).collect();
+        let turn = |name: &str| Draws::new(plan.seed, &format!("node/{name}/turn")).below(1 << 53);
+        let turns = plan.nodes.iter().map(|node| processor(node).map_or(0, |_| turn(&node.name))).collect();
         let talking: Vec<_> = plan
             .streams
             .iter()
@@ -250,7 +254,7 @@ impl Hosts {
         }
         let (ports, actions) = (ports.collect(), Actions::default());
         let pending = Slab::default();
-        Some(Box::new(Self { talking, sharing, shared, ports, listening, pending, actions }))
+        Some(Box::new(Self { talking, sharing, turns, shared, ports, listening, pending, actions }))
     }
 
     /// Whether a stream's talker is a thread of a host.
