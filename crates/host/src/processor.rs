@@ -54,7 +54,7 @@ impl<W> Processor<W> {
     }
 
     /// The next work of an interrupt, to be begun at [`Processor::busy`] or later.
-    pub fn next(&mut self) -> Option<W> {
+    pub fn take(&mut self) -> Option<W> {
         let Self { timers, forwarded, received, .. } = self;
         [timers, forwarded, received].into_iter().find_map(VecDeque::pop_front)
     }
@@ -74,7 +74,7 @@ impl<W> Processor<W> {
     pub fn work(&mut self, now: Instant, until: Instant) {
         let from = self.busy.max(now);
         if until > from {
-            self.worked = self.worked + (until - from);
+            self.worked += until - from;
             self.busy = until;
         }
     }
@@ -130,7 +130,7 @@ mod tests {
         processor.received("first");
         processor.received("second");
         processor.expired("timer");
-        let all: Vec<_> = std::iter::from_fn(|| processor.next()).collect();
+        let all: Vec<_> = std::iter::from_fn(|| processor.take()).collect();
         assert_eq!(all, ["timer", "first", "second"]);
     }
 }

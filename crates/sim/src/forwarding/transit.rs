@@ -167,11 +167,7 @@ impl Simulation<'_> {
         match policed {
             None => {}
             // Filters, meters and elimination need the whole frame.
-            Some(passed) if passes => {
-                if !self.is_taken_later(link.peer, (frame, copy), passed) {
-                    self.take(&hop, (frame, copy), self.now, passed, sink)?;
-                }
-            }
+            Some(passed) if passes => self.take_in_turn(&hop, (frame, copy), passed, sink)?,
             Some(_) => self.stream_totals[hop.stream].eliminated += 1,
         }
         Ok(())

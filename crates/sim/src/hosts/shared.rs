@@ -4,26 +4,30 @@ use crate::hosts::state::{Pending, Sent, Work};
 use crate::ids::{NodeId, PortId};
 use crate::kernel::event::Frame;
 use crate::kernel::simulation::Simulation;
+use crate::network::tables::Hop;
 use crate::policing::state::PolicingResult;
 use std::io;
 use tsn_observation::Sink;
 use tsn_units::{Duration, Instant};
 
 impl Simulation<'_> {
-    /// A frame has arrived at a node: whether a shared processor takes it when it has time.
-    pub(crate) fn is_taken_later(
+    /// A node takes a frame that has arrived: at once, or when its shared processor has time.
+    pub(crate) fn take_in_turn<S: Sink>(
         &mut self,
-        node: NodeId,
+        hop: &Hop,
         (frame, copy): (Frame, u8),
         passed: PolicingResult,
-    ) -> bool {
-        let arrival = self.now;
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let (arrival, peer) = (self.now, PortId(self.plan.ports[hop.port].peer));
+        let node = NodeId(self.plan.ports[peer].node);
         let passage = self.journal.as_ref().and_then(|journal| journal.current);
-        let Some(own) = self.hosts.as_mut().and_then(|hosts| hosts.shared(node)) else { return false };
+        let Some(own) = self.hosts.as_mut().and_then(|hosts| hosts.shared(node)) else {
+            return self.take(hop, (frame, copy), arrival, passed, sink);
+        };
         own.processor.received(Work::Receive { frame, copy, arrival, passed, passage });
-        let port = PortId(self.plan.ports[self.network.hops[frame.hop()].port].peer);
-        self.expect_interrupt(port);
-        true
+        self.expect_interrupt(peer);
+        Ok(())
     }
 
     /// An interrupt at a port: work waits. A processor without work of interrupts needs the lateness of a timer until it
@@ -125,7 +129,7 @@ impl Simulation<'_> {
             self.schedule_as_last(at, Pending::Interrupt { processor: number });
             return Ok(());
         }
-        let Some(work) = own.processor.next() else {
+        let Some(work) = own.processor.take() else {
             own.expects = false;
             return Ok(());
         };
