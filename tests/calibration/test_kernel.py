@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from statistics import median
@@ -13,17 +14,22 @@ from support.planned import plan_of, run_of
 from tsnbench.backends.vm import unavailable
 from tsnbench.calibration.errors import CalibrationError
 from tsnbench.calibration.kernel import Software, lines_of, software
+from tsnbench.calibration.prediction import drawn
 from tsnbench.runs import Run
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/guides/guest.md").read_text(encoding="utf-8")
 MEASURED = next(part for part in GUIDE.split("```yaml\n") if part.startswith("name: kernel")).split("```")[0]
+MEASURED_ONCE = re.sub(r"(?m)^parameters: .*\n", "", MEASURED).replace("${size}", "1230 B")
 SECRET = """
 hosts:
   default: {send: 300 ns, prepare: 200 ns, turn: 500 ns, finish: 90 ns, qdisc: 180 ns, driver: 50 ns,
     kernel-rx: HOP, timer: {from: 70 ns, to: 130 ns}, processor: guest}
 """
 QDISC, DRIVER = 180, 50
+DRAWN = re.sub(r"(?m)^  bridges: .*\n", "", MEASURED_ONCE).replace(
+    "stations: [", "hosts: [sw1, sw2, "
+).replace("duration: 200 ms", "duration: 10 ms") + SECRET.replace("HOP", "{from: 400 ns, to: 900 ns}")
 
 
 def simulated(
@@ -114,9 +120,8 @@ def test_a_run_of_a_guest_that_shows_nothing_is_refused() -> None:
 
 
 def test_talkers_with_processors_of_their_own_are_refused(tmp_path: Path) -> None:
-    text = re.sub(r"(?m)^parameters: .*\n", "", MEASURED).replace("${size}", "1230 B")
     with pytest.raises(CalibrationError, match="on one processor"):
-        software([run_of(plan_of(text), tmp_path)])
+        software([run_of(plan_of(MEASURED_ONCE), tmp_path)])
 
 
 def test_the_command_writes_the_keys(tmp_path: Path) -> None:
@@ -157,3 +162,32 @@ def test_a_guest_shows_its_kernel(tmp_path: Path) -> None:
     ):
         assert low < sorted(samples)[len(samples) // 2] < high
     assert 20 < sum(found.timer) / 2 < 400
+
+
+def test_a_draw_has_one_time_for_each_host_and_key() -> None:
+    document = plan_of(DRAWN).document
+    times = []
+    for number in range(3):
+        nodes = drawn(document, {}, number).document["nodes"]
+        own = [node["host"]["kernel_rx"] for node in nodes]
+        assert {one["kind"] for one in own} == {"constant"}
+        assert all(400 <= one["ns"] <= 900 for one in own)
+        assert all(node["host"]["send"] == {"kind": "constant", "ns": 300} for node in nodes)
+        times.append(tuple(one["ns"] for one in own))
+    assert len(set(times)) == 3
+    assert all(len(set(one)) > 1 for one in times)
+    assert drawn(document, {}, 1).hash == drawn(document, {}, 1).hash
+
+
+def test_run_predict_draws_the_times_of_a_kernel(tmp_path: Path) -> None:
+    """The least delay of a frame that meets nobody is between the hops of all draws."""
+    (tmp_path / "own.yaml").write_text(DRAWN, encoding="utf-8")
+    done = tsnbench("run", "own.yaml", "--predict", "--no-report", "--into", "r", cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    predicted = json.loads((tmp_path / "r/prediction.json").read_text(encoding="utf-8"))
+    assert predicted["draws"] == 39
+    (hops,) = (one for one in predicted["paths"] if one["stream"] == "hops")
+    low, high = hops["quantities"]["min"]
+    # Three links with 100 + 8 octets, from the stamp of the first behind its preamble; a tick to both sides.
+    alone = 3 * 108 * 8 - 64 + 2 * (QDISC + DRIVER)
+    assert alone + 2 * 400 - 1 <= low < high <= alone + 2 * 900 + 1

@@ -150,7 +150,7 @@ def _with_times(node: Node, seed: int, number: int) -> Node:
     """The node with one time for each key of its software."""
     drawing = random.Random(f"{seed}/{number}/{node['name']}")
     host = {
-        key: _one_time(one, drawing) if isinstance(one, dict) else one
+        key: _one_time(cast("Distribution", one), drawing) if isinstance(one, dict) else one
         for key, one in sorted(node["host"].items())
     }
     return cast("Node", {**node, "host": host})
