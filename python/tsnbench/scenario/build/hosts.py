@@ -7,7 +7,7 @@ from typing import Any
 
 from tsnbench.scenario import catalogue, model
 from tsnbench.scenario.build.net import Net
-from tsnbench.scenario.grammar.hosts import LATENCIES
+from tsnbench.scenario.grammar.hosts import LATENCIES, OF_PROGRAMS
 from tsnbench.scenario.grammar.latency import latency_of
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
@@ -54,7 +54,7 @@ def _host(reading: Reading, content: Any, written: Fields, key: str) -> model.Ho
     elif "load" in fields:
         hint = "name a profile, or write the latencies under that load"
         fields.wrong(reading, "load", "a profile with load", "none", hint)
-    own = [name for name in LATENCIES if name in fields]
+    own = [name for name in (*LATENCIES, *OF_PROGRAMS) if name in fields]
     for name in own:
         latency = latency_of(reading, fields[name], *fields.where(name))
         if latency is not None:

@@ -15,6 +15,8 @@ LATENCIES = {
     "kernel-rx": "from the hardware's reception to the kernel",
     "app-rx": "from the kernel to the listener's program",
     "timer": "how late a queueing discipline's timer is; as wakeup by default",
+}
+OF_PROGRAMS = {
     "prepare": "from qdisc until a talker's next frame is ready; then its thread sleeps, or sends again",
     "turn": "with processor: from the end of another node's thread until a talker's thread runs",
     "finish": "with processor: from the driver's reception of a frame until other work goes on",
@@ -51,6 +53,7 @@ HOST = Record(
             "same-cpu: other work on the same processor cores; none by default",
         ),
         **{name: Field(LATENCY, doc) for name, doc in LATENCIES.items()},
+        **{name: Field(LATENCY, doc, since="0.1") for name, doc in OF_PROGRAMS.items()},
         "processor": Field(
             Text("the name of a processor", named=True),
             "the software of all hosts that name the same processor shares it: one thing after the other",
