@@ -17,9 +17,9 @@ from typing import Any
 
 from tsnbench.cnc.admission import Rules, bounds_of, decide, disagreement, first
 from tsnbench.cnc.changes import Change, NotAcceptedError
+from tsnbench.cnc.changing.tidying import fragmentation, tidied
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.policy import Moves
-from tsnbench.cnc.tidying import fragmentation, tidied
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.planning.passes import planned
 

@@ -14,10 +14,10 @@ from support.commands import tsnbench
 from tsnbench.cli.cnc.serve import _moves, _shares
 from tsnbench.cnc.admission import Rules, decide, disagreement, first
 from tsnbench.cnc.changes import Change, NotAcceptedError
+from tsnbench.cnc.changing.tidying import fragmentation, tidied
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.policy import Moves
 from tsnbench.cnc.service import Service
-from tsnbench.cnc.tidying import fragmentation, tidied
 from tsnbench.errors import InputError
 
 MAY = Rules(moves=Moves.IF_SILENT)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
-from cnc.cell import base_of
+from cnc.cell import BOUNDED, SCENARIO, base_of
+from cnc.cell import SCHEDULED as IN_WINDOWS
+from cnc.cell import after as after_changes
 from cnc.transitions import run_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.cnc.admission import Rules, decide, first
-from tsnbench.cnc.changes import Change
+from tsnbench.cnc.changes import Change, NotAcceptedError
+from tsnbench.cnc.changing.transition import _both, together
 from tsnbench.cnc.network import Base, Network
+from tsnbench.cnc.service import Service
 from tsnbench.runs import Run
 
 MS = 1_000_000
@@ -70,6 +77,20 @@ def delays(run: Run) -> dict[str, list[int | None]]:
     }
 
 
+def around(networks: list[tuple[int, Network]]) -> list[Network]:
+    """The networks around each change."""
+    found = []
+    for (_, now), (_, after) in pairwise(networks):
+        left = {name for name, one in now.requested.items() if after.requested.get(name) is not one}
+        both = together(now, after, left)
+        assert both is not None
+        gone = {flow["stream"] for flow in both.bounds["flows"] if flow["stream"].endswith(" before")}
+        assert gone == {f"{name} before" for name in left}
+        flows = [one for one in both.bounds["flows"] if one["stream"] not in gone]
+        found.append(replace(both, bounds={**both.bounds, "flows": flows}))
+    return found
+
+
 def _lists(port: Any) -> Any:
     return port.get("gates", {}).get("changes", ())
 
@@ -103,10 +124,12 @@ def test_delays_of_streams_in_place_stay_while_others_join_and_leave(tmp_path: P
         assert None not in own, f"{stream} lost a frame"
         if stream in SCHEDULED or "scheduled" in by_name(networks, stream):
             assert own == with_others[stream], stream
-    # Of bounded streams each frame keeps the bound that was promised at any time.
+    # Of bounded streams each frame keeps the bound that was promised at any time, or around a change.
     bounds: dict[str, int] = {}
-    for _, network in networks:
+    for network in [one for _, one in networks] + around(networks):
         for flow in network.bounds["flows"]:
+            if network.draft is None and "scheduled" in by_name(networks, flow["stream"]):
+                continue
             upper = flow["upper_ns"]
             assert upper is not None
             bounds[flow["stream"]] = max(bounds.get(flow["stream"], 0), upper)
@@ -117,3 +140,176 @@ def test_delays_of_streams_in_place_stay_while_others_join_and_leave(tmp_path: P
         both = found + one_by_one[stream]
         assert max(one for one in both if one is not None) <= bounds[stream]
     assert with_others["log1"] != without["log1"], "the others were there"
+
+
+def test_gates_are_open_where_both_lists_open_them() -> None:
+    def port(base_ns: int, cycle_ns: int, *entries: tuple[int, int]) -> Any:
+        states = [{"open": mask, "interval_ns": ns} for mask, ns in entries]
+        gates = {"base_time_ns": base_ns, "cycle_ns": cycle_ns, "entries": states}
+        return {"name": "a -> b", "pcp_to_class": [*range(8)], "gates": gates}
+
+    none: Any = {"name": "a -> b", "pcp_to_class": [*range(8)]}
+    before, after = port(90, 100, (128, 20), (127, 80)), port(30, 200, (128, 10), (127, 190))
+    assert _both(none, after, [7]) is after
+    assert _both(before, none, [7]).get("gates") == before["gates"]
+    merged = _both(before, after, [7]).get("gates")
+    assert merged is not None
+    assert (merged["base_time_ns"], merged["cycle_ns"]) == (0, 200)
+    # Class 7 is open where one of the lists opens it; 0 to 6 where both do.
+    spans = [(128 + 0, 10), (127, 20), (128, 10), (127, 50), (128, 20), (127, 80), (128, 10)]
+    seen = [(one["open"] & 127 and 127, one["interval_ns"]) for one in merged["entries"]]
+    assert seen == [(mask & 127, ns) for mask, ns in spans]
+    assert [one["open"] >> 7 for one in merged["entries"]] == [1, 0, 1, 0, 1, 0, 1]
+
+
+def drawn_change(
+    drawn: random.Random, base: Base, now: Network, number: int, leave: int, join: int
+) -> Change:
+    """Streams of the plant that join, with long frames and short periods, and some that leave."""
+    stations = [name for name, node in base.scenario.network.nodes.items() if node.kind == "station"]
+    add: dict[str, Any] = {}
+    for one in range(join):
+        talker, listener = drawn.sample(stations, 2)
+        add[f"d{number}{one}"] = {
+            "from": talker,
+            "to": listener,
+            "period": drawn.choice(["250 us", "500 us", "1 ms"]),
+            "payload": f"{drawn.choice([100, 700, 1400])} B",
+            "pcp": 7 if (scheduled := drawn.random() < 0.4) else drawn.choice([2, 3, 4]),
+            "scheduled": scheduled,
+            "requires": {"delay": "2 ms"},
+        }
+    return Change("a", add, drawn.sample(sorted(now.requested), min(leave, len(now.requested))))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_frames_around_drawn_changes_keep_the_bounds_of_both_networks(tmp_path: Path, seed: int) -> None:
+    drawn = random.Random(seed)
+    base = base_of(tmp_path, PLANT)
+    networks = [(0, first(base))]
+    mixed = larger = 0
+    changes = [(0, 6), (4, 4), (3, 0), (3, 5), (0, 3), (4, 4)]
+    for number, (leave, join) in enumerate(changes):
+        now = networks[-1][1]
+        try:
+            made = decide(base, now, drawn_change(drawn, base, now, number, leave, join), Rules())
+        except NotAcceptedError:
+            continue
+        networks.append((10 * MS * len(networks) + drawn.randrange(MS), made))
+    assert len(networks) > 3
+    # Of bounds before, after and around a change the largest one.
+    promised: dict[str, int] = {}
+    for ((_, now), (_, made)), both in zip(pairwise(networks), around(networks), strict=True):
+        apart, own = _uppers(now, made), _uppers(both)
+        waiting = {one["name"] for one in made.plan.document["streams"] if "scheduled" not in one}
+        more = {name for name in waiting if own[name] > apart[name]}
+        left = now.requested.keys() - made.requested.keys()
+        joined = made.requested.keys() - now.requested.keys()
+        mixed, larger = mixed + bool(left and joined), larger + bool(more)
+        for name in apart:
+            promised[name] = max(promised.get(name, 0), apart[name], own[name] if name in waiting else 0)
+    assert (mixed > 0, larger > 0) == (True, True)
+    run = run_of(networks, 80 * MS, 3 * MS).run(on=Simulation(), into=tmp_path / "run")
+    for stream, found in delays(run).items():
+        assert None not in found, f"{stream} lost a frame"
+        assert max(one for one in found if one is not None) <= promised[stream], stream
+
+
+def _uppers(*networks: Network) -> dict[str, int]:
+    """The largest upper bound of each stream."""
+    found: dict[str, int] = {}
+    for network in networks:
+        for flow in network.bounds["flows"]:
+            found[flow["stream"]] = max(found.get(flow["stream"], 0), flow["upper_ns"] or 0)
+    return found
+
+
+def test_a_stream_in_place_keeps_its_limit_beside_both_networks(tmp_path: Path) -> None:
+    text = SCENARIO.replace("cam, cam2,", "cam, cam2, cam3,").replace("cam2-sw1]", "cam2-sw1, cam3-sw1]")
+    base = base_of(tmp_path, text)
+    log = {**BOUNDED, "from": "cam", "payload": "100 B"}
+    other = {**BOUNDED, "from": "cam3"}
+    now = after_changes(base, Change("a", {"log2": log, "x": BOUNDED}))
+    made = decide(base, now, Change("a", {"y": other}, ["x"]), Rules())
+    both = together(now, made, ["x"])
+    assert both is not None
+    less, more = _uppers(now, made)["log2"], _uppers(both)["log2"]
+    assert less < more
+    tight = {**log, "requires": {"delay": f"{(less + more) // 2} ns"}}
+    now = after_changes(base, Change("a", {"log2": tight, "x": BOUNDED}))
+    with pytest.raises(NotAcceptedError) as refused:
+        decide(base, now, Change("a", {"y": other}, ["x"]), Rules())
+    problem = refused.value.problems[0]
+    assert problem.path == "streams.log2"
+    assert "while the network changes" in problem.expected
+    assert problem.hint == "remove streams in one change, and add others in the next one"
+    # What the hint says works.
+    gone = decide(base, now, Change("a", {}, ["x"]), Rules())
+    assert "y" in decide(base, gone, Change("a", {"y": other}), Rules()).requested
+
+
+class Told:
+    """Devices that remember what they were told."""
+
+    lists_from_ns: int | None = 10**18
+
+    def __init__(self) -> None:
+        self.drains: list[int] = []
+
+    def put(self, document: Any, *, together: bool = False, drain_ns: int = 0) -> list[str]:
+        self.drains.append(drain_ns)
+        return []
+
+    def differences(self, document: Any) -> list[str]:
+        return []
+
+
+def test_an_answer_tells_when_the_last_frame_of_a_stream_that_leaves_is_gone(tmp_path: Path) -> None:
+    devices = Told()
+    service = Service(base_of(tmp_path), devices=devices)
+    try:
+        added = service.ask(Change("a", {"x": IN_WINDOWS})).result()
+        worst = added.streams[0]["listeners"][0]["release_upper_ns"]
+        assert worst > 0
+        assert added.transition == {"drain_ns": 0, "until_ns": 10**18}
+        again = service.ask(Change("a", {"x": IN_WINDOWS})).result()
+        assert (again.accepted, again.transition) == (True, None)
+        left = service.ask(Change("a", {}, ["x"])).result()
+        assert left.transition == {"drain_ns": worst, "until_ns": 10**18 + worst}
+        assert devices.drains == [0, worst]
+        assert left.document()["transition"] == left.transition
+    finally:
+        service.close()
+
+
+RING = """\
+name: ring
+duration: 10 ms
+network:
+  stations: [cam, cam2, ctl]
+  bridges: [sw1, sw2, sw3]
+  links: {rate: 1 Gbit/s, between: [cam-sw1, cam2-sw1, sw1-sw2, sw2-sw3, sw1-sw3, sw3-ctl]}
+streams:
+  log: {from: cam2, to: ctl, pcp: 3, period: 1 ms, payload: 100 B, requires: {delay: 2 ms}}
+"""
+
+
+def test_what_cannot_be_there_together_is_refused_together(tmp_path: Path) -> None:
+    base = base_of(tmp_path, RING)
+    redundant = {**BOUNDED, "from": "cam", "frer": {}}
+    now = after_changes(base, Change("a", {"x": redundant}))
+    with pytest.raises(NotAcceptedError) as refused:
+        decide(base, now, Change("a", {"x": {**redundant, "payload": "200 B"}}, ["x"]), Rules())
+    assert "share sequence numbers" in refused.value.problems[0].found
+    assert "in one change" in refused.value.problems[0].hint
+    # Lists whose common cycle takes long.
+    lone = "".join(line for line in SCENARIO.splitlines(True) if "loop:" not in line)
+    base = base_of(tmp_path, lone)
+    one, other = ({**IN_WINDOWS, "payload": "46 B", "period": period} for period in ("997 ms", "991 ms"))
+    now = after_changes(base, Change("a", {"x": one}))
+    with pytest.raises(NotAcceptedError) as refused:
+        decide(base, now, Change("a", {"y": other}, ["x"]), Rules())
+    assert "common cycle of at most 1 s" in refused.value.problems[0].expected
+    assert (
+        "y" in decide(base, now, Change("a", {"y": {**other, "period": "997 ms"}}, ["x"]), Rules()).requested
+    )

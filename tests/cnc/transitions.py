@@ -1,8 +1,9 @@
 """A run in which a network changes: its Plans one after the other, as one Plan for the simulator.
 
-A talker that leaves has stopped before its windows go, and a talker that joins starts when its windows
-are there: that is what the guide of the CNC asks of clients. Bridges get their lists before the instant of a
-change, with base times from it on, as the service writes them (IEEE 802.1Q-2022, 8.6.9.3).
+A scheduled talker that leaves has stopped before its windows go, and one that joins starts when its
+windows are there: that is what the guide of the CNC asks of clients. Others stop and start at the change.
+Bridges get their lists before the instant of a change, with base times from it on, as the service writes them
+(IEEE 802.1Q-2022, 8.6.9.3).
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ def run_of(
 
     Args:
         networks: from when on each of them is in force, in ns; the first one from 0 on.
-        duration_ns: of the run. pause_ns: how long before a change a leaving talker has stopped, and how long
-            after it a joining one starts. later: by how many ns a node changes later than that, by the number
-            of the node and the time of the change.
+        duration_ns: of the run.
+        pause_ns: how long before a change a leaving scheduled talker has stopped, and how long after it a
+            joining one starts.
+        later: by how many ns a node changes later than that, by the number of the node and the time of the
+            change.
     """
     document: Any = copy.deepcopy(networks[0][1].plan.document)
     document["duration_ns"] = duration_ns
@@ -41,10 +44,11 @@ def run_of(
         there = {one["name"]: one for one in network.plan.document["streams"]}
         for name, one in streams.items():
             if name not in there and one["stop_ns"] == duration_ns:
-                one["stop_ns"] = at - pause_ns
+                one["stop_ns"] = at - pause_ns * ("scheduled" in one)
         for name, one in there.items():
             if name not in streams:
-                streams[name] = _starting(one, at + pause_ns if at else 0, duration_ns)
+                pause = pause_ns * ("scheduled" in one and at > 0)
+                streams[name] = _starting(one, at + pause, duration_ns)
     document["streams"] = list(streams.values())
     # Where frames are seen depends on the streams.
     taps = {tap["name"]: tap for _, network in networks for tap in network.plan.document["taps"]}

@@ -8,12 +8,13 @@ bounds of the whole keep every limit that they kept before, and all limits of th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
 from tsnbench.cnc.changes import Change, Kind, NotAcceptedError
+from tsnbench.cnc.changing.transition import together
 from tsnbench.cnc.network import Base, Network, Requested, of_groups
 from tsnbench.cnc.policy import Moves, beyond
 from tsnbench.cnc.requests import problems_of
@@ -107,6 +108,9 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     if problems := [*broken(base, now, after, new, bounds), *beyond(after, new, rules.shares)]:
         raise NotAcceptedError(Kind.REFUSED, problems)
     parts.done("judge")
+    if new and left:
+        during(now, after, left, "remove streams in one change, and add others in the next one")
+        parts.done("transition")
     return after
 
 
@@ -320,6 +324,41 @@ def broken(
     for flow, own in changed:
         if flow["group"] in new or own is not None:
             yield from _unbounded(flow, None if flow["group"] in new else own, about)
+
+
+def during(now: Network, after: Network, left: Collection[str], hint: str) -> None:
+    """Compares the bounds around a change with the limits that streams keep after it.
+
+    Args:
+        now, after: the networks before and after it. left: the streams that leave or move. hint: for a
+            refusal.
+
+    Raises:
+        NotAcceptedError: a limit is not kept while frames, or lists, of both networks are there.
+    """
+    try:
+        both = together(now, after, left)
+    except NotAcceptedError as error:
+        problem = replace(error.problems[0], hint=hint)
+        raise NotAcceptedError(error.kind, [problem]) from error
+    if both is None:
+        return
+    known = {(flow["stream"], flow["listener"]): flow for flow in both.bounds["flows"]}
+    waiting = {one["name"] for one in after.plan.document["streams"] if "scheduled" not in one}
+    flows = after.bounds["flows"]
+    around = _rows(both, both.bounds["flows"], waiting)
+    problems: list[PlanningProblem] = []
+    for key, row in _rows(after, flows, waiting).items():
+        if _is_proved(row) and not _is_proved(own := around[key]):
+            limit = quantity(row["limit"], row["limit_unit"])
+            expected = f"a {row['requirement']} of {row['stream']} within {limit} while the network changes"
+            path = f"streams.{row['group']}"
+            problems.append(PlanningProblem(path, expected, f"{_worst(own)} at {row['listener']}", hint))
+    for flow in flows:
+        if flow["stream"] in waiting:
+            problems += _unbounded(known[flow["stream"], flow["listener"]], flow, flow["group"])
+    if problems:
+        raise NotAcceptedError(Kind.REFUSED, problems)
 
 
 def _rows(network: Network, flows: Sequence[FlowBounds], names: Collection[str]) -> dict[Row, WorstCaseRow]:

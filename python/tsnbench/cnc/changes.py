@@ -151,6 +151,10 @@ class Decision:
     in_force_ns: int | None = None
     """From this instant on (TAI), all devices have the Plan's gate control lists: talkers begin after it.
     None: the service has no devices, or these have no lists."""
+    transition: Mapping[str, int | None] | None = None
+    """Of an accepted change: ``drain_ns``, how long after its talker stopped the last frame of a stream that
+    leaves is gone at most; ``until_ns``, when it is gone at the latest (TAI) if talkers go on until
+    ``in_force_ns``."""
 
     @property
     def accepted(self) -> bool:
@@ -175,4 +179,5 @@ class Decision:
             "parts_ms": dict(self.parts_ms),
             "notes": list(self.notes),
             "in_force_ns": self.in_force_ns,
+            "transition": None if self.transition is None else dict(self.transition),
         }

@@ -49,7 +49,7 @@ class NetconfDevices:
     """The instant (TAI) from which on the gate control lists of all devices are those of the Plan."""
     _took_s: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
-    def put(self, document: PlanDocument, *, together: bool = False) -> list[str]:
+    def put(self, document: PlanDocument, *, together: bool = False, drain_ns: int = 0) -> list[str]:
         """Gives every device its part of a Plan; returns notes about it.
 
         All devices commit, are read back and keep their commits. The gate control lists that change begin at
@@ -58,13 +58,14 @@ class NetconfDevices:
 
         Args:
             document: of the Plan. together: streams move, so a device that does not tell that it changes at
-                the instant is refused.
+                the instant is refused. drain_ns: for how long frames of talkers that have stopped may be
+                under way: the instant is later.
 
         Raises:
             BackendError: a device did not take it; all have their earlier configuration, or the text names
                 those that have not, and the record. InputError: a device gives no access.
         """
-        cut = CutOver(self._lead_ns(), together)
+        cut = CutOver(max(self._lead_ns(), drain_ns), together)
         for attempt in range(ATTEMPTS):
             try:
                 done = self._deploy(document, cut)
@@ -72,7 +73,7 @@ class NetconfDevices:
             except RefusedError as error:
                 if error.record is not None:
                     error.record.unlink(missing_ok=True)
-                lead_ns = min(2 * max(cut.lead_ns, cut.took_ns), round(LONGEST_LEAD_S * 1e9))
+                lead_ns = max(drain_ns, min(2 * max(cut.lead_ns, cut.took_ns), round(LONGEST_LEAD_S * 1e9)))
                 if not cut.late or attempt + 1 == ATTEMPTS:
                     raise
                 cut = CutOver(lead_ns, together)

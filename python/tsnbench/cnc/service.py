@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tsnbench.cnc.admission import Parts, Rules, decide, disagreement, first
 from tsnbench.cnc.changes import Change, Decision, Kind, NotAcceptedError, reasons_of
+from tsnbench.cnc.changing.tidying import tidied
+from tsnbench.cnc.changing.transition import drain_ns, leaving, told
 from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.remedies import PATIENCE_S, with_remedy
 from tsnbench.cnc.store import FullStoreError, LostStoreError, Store
-from tsnbench.cnc.tidying import tidied
 from tsnbench.errors import BackendError, InputError
 from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.scheduling.hints import patience
@@ -54,10 +55,11 @@ class Devices(Protocol):
     lists_from_ns: int | None
     """From this instant on (TAI), the gate control lists of all devices are those of the Plan."""
 
-    def put(self, document: PlanDocument, *, together: bool = False) -> Sequence[str]:
+    def put(self, document: PlanDocument, *, together: bool = False, drain_ns: int = 0) -> Sequence[str]:
         """Gives every device its part of a Plan; returns notes.
 
-        ``together``: streams move, so all devices have to change at one instant.
+        ``together``: streams move, so all devices have to change at one instant. ``drain_ns``: the
+        instant is later than this from now on.
 
         Raises:
             BackendError: all devices have their earlier configuration, or the text says which have not.
@@ -294,15 +296,18 @@ class Service:
         if after is now:
             # All of it is there already: an answer was lost, and the client asked again.
             return self._told(replace(decision, in_force_ns=self.in_force_ns), None)
+        drain = drain_ns(now, leaving(now, after, change))
         try:
-            notes = self._deployed(decision, after, bool(change.tidy))
+            notes = self._deployed(decision, after, bool(change.tidy), drain or 0)
         except FullStoreError as error:
             self._lose(error)
             raise
         except (BackendError, InputError) as error:
             return self._told(_not_deployed(replace(decision, plan=now.hash, streams=()), error), None)
         parts.done("deploy")
-        return self._told(replace(decision, notes=notes, in_force_ns=self.in_force_ns), after)
+        at = self.in_force_ns
+        decision = replace(decision, notes=notes, in_force_ns=at, transition=told(drain, at))
+        return self._told(decision, after)
 
     def differing(self) -> Sequence[str]:
         """What the devices have otherwise than the Plan in force. Only the writer calls it.
@@ -337,14 +342,14 @@ class Service:
         """From this instant on (TAI) all devices have the lists of the network; None without devices."""
         return None if self.devices is None else self.devices.lists_from_ns
 
-    def _deployed(self, decision: Decision, after: Network, together: bool) -> Sequence[str]:
+    def _deployed(self, decision: Decision, after: Network, together: bool, drain_ns: int) -> Sequence[str]:
         """Gives the Plan to the devices; the store has it before, so that no end of the process is a third
-        state. ``together``: as for :meth:`Devices.put`."""
+        state. ``together``, ``drain_ns``: as for :meth:`Devices.put`."""
         if self.devices is None:
             return ()
         if self.store is not None:
             self.store.intend(decision.logged(), after)
-        return self.devices.put(after.plan.document, together=together)
+        return self.devices.put(after.plan.document, together=together, drain_ns=drain_ns)
 
     def _told(self, decision: Decision, after: Network | None) -> Decision:
         """Keeps a decision, puts the network after it into force, and tells everybody.
@@ -367,8 +372,8 @@ class Service:
         if after is not None:
             self.network = after
         self.decisions.append(logged)
-        for told in list(self._listeners):
-            told(logged)
+        for listener in list(self._listeners):
+            listener(logged)
         return decision
 
 

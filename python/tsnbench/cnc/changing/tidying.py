@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from tsnbench.cnc.admission import Parts, Rules, bounds_of, broken, expect, harmed
+from tsnbench.cnc.admission import Parts, Rules, bounds_of, broken, during, expect, harmed
 from tsnbench.cnc.changes import Change, Kind, NotAcceptedError
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.policy import Moves
@@ -55,6 +55,8 @@ def tidied(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     if problems := list(broken(base, now, after, {}, bounds)):
         raise NotAcceptedError(Kind.REFUSED, problems)
     parts.done("judge")
+    during(now, after, movable, "")
+    parts.done("transition")
     return after
 
 

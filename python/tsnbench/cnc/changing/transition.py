@@ -1,0 +1,131 @@
+"""The time of a change: frames and gate control lists of the networks before and after it, together.
+
+Scheduled frames in place meet the same open gates in both lists: the proof of each Plan has found them open
+at the times of the frame. Other frames wait by the list before and then by the one after, beside frames of
+streams that leave and of streams that join.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from tsnbench._native import ReadPlan
+from tsnbench.cnc.changes import Kind, NotAcceptedError
+from tsnbench.cnc.network import Network, of_groups
+from tsnbench.plan.bounds import finish, release_tick
+from tsnbench.plan.document import Plan
+from tsnbench.planning.errors import PlanningProblem
+from tsnbench.quantities import quantity
+
+if TYPE_CHECKING:
+    from tsnbench.cnc.changes import Change
+    from tsnbench.plan.bounds.types import Bounds
+    from tsnbench.plan.types import GateEntry, Gates, PlanDocument, Port, Stream
+
+LONGEST_NS = 10**9
+"""The longest common cycle of two lists of a port that is followed."""
+
+
+def leaving(now: Network, after: Network, change: Change) -> set[str]:
+    """The streams before a change that are not there after it, or not as they were."""
+    names = {*change.remove, *change.add} & now.requested.keys()
+    left = {name for name in names if after.requested.get(name) is not now.requested[name]}
+    return left | {name for name in change.tidy if now.flows(name) != after.flows(name)}
+
+
+def drain_ns(now: Network, left: Collection[str]) -> int | None:
+    """How long after its talker has stopped the last frame of any leaving stream is gone at most.
+
+    That is the largest worst case from the release on; None without a bound.
+    """
+    bounds = [flow["release_upper_ps"] for flow in of_groups(now.bounds["flows"], left)]
+    known = [-(-bound // 1_000) for bound in bounds if bound is not None]
+    return max(known, default=0) if len(known) == len(bounds) else None
+
+
+def together(now: Network, after: Network, left: Collection[str]) -> Network | None:
+    """The network with the streams of both networks, in which both lists of a port close its gates.
+
+    Whenever a port changes from one list to the other, gates of classes without scheduled streams are open
+    for at least these times. Those of scheduled classes are open where either list opens them, as their
+    frames take time from others. Streams in place and those that join have their names; one that leaves has
+    another. None if all streams are scheduled.
+
+    Its bounds hold for streams that are not scheduled. They are those of the analysis: proofs that follow
+    frames by the times of their releases hold for one list, and not across a change.
+
+    Raises:
+        NotAcceptedError: the lists of a port have no common cycle within :data:`LONGEST_NS`, or streams of
+            both networks cannot be told apart.
+    """
+    streams = after.plan.document["streams"]
+    if all("scheduled" in one for one in streams):
+        return None
+    old = [_renamed(one) for one in of_groups(now.plan.document["streams"], left)]
+    both = zip(now.plan.document["ports"], after.plan.document["ports"], strict=True)
+    pcps = {one["pcp"] for one in (*streams, *old) if "scheduled" in one}
+    ports = [_both(before, port, pcps) for before, port in both]
+    document: PlanDocument = {**after.plan.document, "streams": [*streams, *old], "ports": ports}
+    plan = Plan(document)
+    try:
+        read = ReadPlan(plan.to_json())
+    except ValueError as error:
+        problem = PlanningProblem("streams", "streams that can be there before others have left", str(error))
+        raise NotAcceptedError(Kind.REFUSED, [problem]) from error
+    found: Bounds = json.loads(read.bounds(False, None))
+    for flow in found["flows"]:
+        finish(flow, release_tick(document))
+    return replace(after, plan=plan, bounds=found, read=read, draft=None)
+
+
+def _renamed(stream: Stream) -> Stream:
+    return {**stream, "name": f"{stream['name']} before", "group": f"{stream['group']} before"}
+
+
+def told(drain: int | None, in_force_ns: int | None) -> dict[str, int | None]:
+    """:attr:`Decision.transition`."""
+    until = None if drain is None or in_force_ns is None else in_force_ns + drain
+    return {"drain_ns": drain, "until_ns": until}
+
+
+def _both(before: Port, after: Port, pcps: Collection[int]) -> Port:
+    """A port after a change whose gates are open as before it, too; those of scheduled PCPs as either is."""
+    old, new = before.get("gates"), after.get("gates")
+    if old is None or old == new:
+        return after
+    if new is None:
+        return {**after, "gates": old}
+    scheduled = sum({1 << after["pcp_to_class"][pcp] for pcp in pcps})
+    cycle_ns = math.lcm(old["cycle_ns"], new["cycle_ns"])
+    if cycle_ns > LONGEST_NS:
+        expected = f"gate control lists with a common cycle of at most {quantity(LONGEST_NS, 'ns')}"
+        problem = PlanningProblem("streams", expected, f"{quantity(cycle_ns, 'ns')} at {after['name']}")
+        raise NotAcceptedError(Kind.REFUSED, [problem])
+    open_at = dict(_states(old, cycle_ns)), dict(_states(new, cycle_ns))
+    masks = [_last(one) for one in open_at]
+    entries: list[GateEntry] = []
+    begins = sorted({0, *open_at[0], *open_at[1]})
+    for begin, end in pairwise([*begins, cycle_ns]):
+        masks = [one.get(begin, mask) for one, mask in zip(open_at, masks, strict=True)]
+        entries.append(
+            {"open": masks[0] & masks[1] | (masks[0] | masks[1]) & scheduled, "interval_ns": end - begin}
+        )
+    return {**after, "gates": {**new, "base_time_ns": 0, "cycle_ns": cycle_ns, "entries": entries}}
+
+
+def _states(gates: Gates, cycle_ns: int) -> Iterator[tuple[int, int]]:
+    """When in a cycle of so many ns, which begins at 0, gates change to which states."""
+    at = gates["base_time_ns"]
+    for _ in range(cycle_ns // gates["cycle_ns"]):
+        for entry in gates["entries"]:
+            yield at % cycle_ns, entry["open"]
+            at += entry["interval_ns"]
+
+
+def _last(states: Mapping[int, int]) -> int:
+    return states[max(states)]
