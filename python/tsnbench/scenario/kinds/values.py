@@ -33,7 +33,7 @@ class Kind(Protocol):
 
 def sweepable(one: Schema) -> Schema:
     """The schema of a value where a list makes a sweep."""
-    item = {"anyOf": [one, {"type": "string", "pattern": r"^\.\.\. "}, PARAMETER]}
+    item = {"anyOf": [one, {"type": "string", "pattern": r"^\.\.\. |\$\{"}]}
     return {"anyOf": [one, PARAMETER, {"type": "array", "items": item, "minItems": 1}]}
 
 
