@@ -11,7 +11,7 @@ import pytest
 
 from cnc.cell import BOUNDED, SCENARIO, SCHEDULED, after, base_of, serving
 from support.commands import tsnbench
-from tsnbench.cli.cnc.serve import _moves, _shares
+from tsnbench.cli.cnc.serve import _moves, _policy, _shares
 from tsnbench.cnc.admission import Rules, decide, disagreement, first
 from tsnbench.cnc.changes import Change, NotAcceptedError
 from tsnbench.cnc.changing.tidying import fragmentation, tidied
@@ -150,3 +150,32 @@ def test_who_may_tidy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         again = tsnbench("cnc", "tidy", "--maintenance")
         assert "released at" not in again.stdout
         assert tsnbench("cnc", "tidy").returncode == 2
+
+
+def test_the_policy_of_the_scenario_counts_where_no_option_does(tmp_path: Path) -> None:
+    written = "policy: {reserve: {7: 50 %, 5: 1000 ppm}, moves: if-silent}\n"
+    own = base_of(tmp_path, SCENARIO + written)
+    shares = {7: Fraction(1, 2), 5: Fraction(1, 1000)}
+    assert _policy(own, (), None) == (shares, Moves.IF_SILENT)
+    assert _policy(own, ["3=10%"], None) == ({3: Fraction(1, 10)}, Moves.IF_SILENT)
+    assert _policy(own, (), "never") == (shares, Moves.NEVER)
+    with pytest.raises(InputError, match="--moves: expected never"):
+        _policy(own, (), "")
+    none = base_of(tmp_path)
+    assert _policy(none, (), None) == ({}, Moves.NEVER)
+    # It has no effect on the Plan, nor on a run: both are the same.
+    assert own.plan.to_json() == none.plan.to_json()
+
+
+def test_a_service_takes_the_policy_of_its_scenario(tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn", reason="needs uvicorn (pip install 'tsnbench[ui]')")
+    text = SCENARIO + "policy: {reserve: {7: 10 %}, moves: if-silent}\n"
+    with serving(tmp_path, text=text) as served:
+        assert served.ask("PUT", "/api/streams/one", SCHEDULED)[0] == 201
+        for name, stream in {"two": SCHEDULED, "low": BOUNDED}.items():
+            assert served.ask("PUT", f"/api/streams/{name}", stream)[0] == 409, name
+        assert served.ask("POST", "/api/tidy", {"silent": ["one"]})[0] == 200
+        assert served.ask("POST", "/api/tidy", {"maintenance": True})[0] == 403
+    with serving(tmp_path, "--reserve", "3=10%", "--moves", "in-maintenance", text=text) as served:
+        assert served.ask("PUT", "/api/streams/low", BOUNDED)[0] == 201
+        assert served.ask("POST", "/api/tidy", {"silent": ["one"]})[0] == 403

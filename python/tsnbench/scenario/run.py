@@ -55,6 +55,7 @@ def read_run(tree: Mapping, reading: Reading, known: Net | None = None) -> model
     timed = clock_faults.build(reading, net, top.get("faults", []), timed)
     planned = top["schedule"].part(net) if "schedule" in top else model.Schedule()
     windows = top["windows"].part(net) if "windows" in top else model.Windows()
+    policy = top["policy"].part(net) if "policy" in top else model.Policy()
     software = hosts.build(reading, net, top["hosts"]) if "hosts" in top else {}
     if top.bad or reading.problems:
         return None
@@ -67,6 +68,7 @@ def read_run(tree: Mapping, reading: Reading, known: Net | None = None) -> model
         schedule=planned,
         windows=windows,
         taps=tapped,
+        policy=policy,
         clocks=timed,
         hosts=software,
         **top.given(net, model.Scenario),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -52,10 +52,18 @@ Reserve = Annotated[
     list[str] | None,
     option(
         "PCP=SHARE",
-        "Streams have this PCP or another given one, and at most this share of a link: 6=30%; repeatable.",
+        "Streams have this PCP or another given one, and at most this share of a link: 6=30%; repeatable. "
+        "In place of those of the scenario's policy.",
     ),
 ]
-Moving = Annotated[str, setting("WHEN", "Whether tidy may move streams: never, if-silent or in-maintenance.")]
+Moving = Annotated[
+    str | None,
+    option(
+        "WHEN",
+        "Whether tidy may move streams: never, if-silent or in-maintenance; default: as the scenario's "
+        "policy says.",
+    ),
+]
 Overwrite = Annotated[
     bool, flag("--overwrite", "Give devices the Plan although they have another configuration.")
 ]
@@ -87,7 +95,7 @@ def serve(
     store: Kept = None,
     most: Most = 10_000,
     reserve: Reserve = None,
-    moves: Moving = Moves.NEVER.value,
+    moves: Moving = None,
     tokens: Tokens = None,
     certificate: Certificate = None,
     tls_key: Key = None,
@@ -133,7 +141,8 @@ def serve(
             devices = configured(given, base.plan.document, folder)
         elif interface:
             raise InputError("--interface: expected --node or --devices, found neither")
-        rules = Rules(most, clients.most_streams, clients.may_change, _shares(reserve or []), _moves(moves))
+        policy = _policy(base, reserve or (), moves)
+        rules = Rules(most, clients.most_streams, clients.may_change, *policy)
         own = _Own(base, store, database, devices, rules, overwrite, yang)
         own.serve(room, host, port, clients, tls)
 
@@ -229,7 +238,14 @@ def _database(store: str | None) -> postgres.Postgres | None:
         fail(Exit.INPUT_WRONG, "cnc: needs psycopg\nhint: python -m pip install 'tsnbench[postgres]'")
 
 
-def _shares(texts: list[str]) -> dict[int, Fraction]:
+def _policy(base: Base, reserve: Sequence[str], moves: str | None) -> tuple[Mapping[int, Fraction], Moves]:
+    """Shares and moves: those of the options, or else of the scenario."""
+    own = base.scenario.policy
+    shares = _shares(reserve) or {pcp: Fraction(share, 10**6) for pcp, share in own.reserve.items()}
+    return shares, _moves(own.moves if moves is None else moves)
+
+
+def _shares(texts: Sequence[str]) -> dict[int, Fraction]:
     """The greatest share of a link by PCP."""
     found: dict[int, Fraction] = {}
     for text in texts:

@@ -8,6 +8,7 @@ from tsnbench.scenario.grammar.clocks import CLOCKS
 from tsnbench.scenario.grammar.faults import FAULTS
 from tsnbench.scenario.grammar.hosts import HOSTS
 from tsnbench.scenario.grammar.network import NETWORK
+from tsnbench.scenario.grammar.policy import POLICY
 from tsnbench.scenario.grammar.shapers import SHAPER
 from tsnbench.scenario.grammar.streams import REQUIREMENTS, STREAM
 from tsnbench.scenario.kinds.alike import Alike
@@ -51,6 +52,7 @@ SCENARIO = Record(
         "clocks": Field(CLOCKS, "the nodes' clocks; without them all nodes have the same exact time"),
         "hosts": Field(HOSTS, "software of stations and hosts, which takes time: {default: low-latency}"),
         "taps": Field(TAPS, "where frames are observed, in addition to the ends: [node1 -> dut]"),
+        "policy": Field(POLICY, "what a CNC permits: {reserve: {7: 50 %}}; no effect on a run", since="0.1"),
     },
     common_mistakes={
         **dict.fromkeys(("flows", "traffic"), "did you mean streams?"),

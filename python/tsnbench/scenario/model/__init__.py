@@ -44,7 +44,7 @@ from tsnbench.scenario.model.redundancy import (
     LatentErrorDetection,
     StreamPath,
 )
-from tsnbench.scenario.model.scenario import Scenario
+from tsnbench.scenario.model.scenario import Policy, Scenario
 from tsnbench.scenario.model.schedule import Schedule, Windows
 from tsnbench.scenario.model.shapers import Ats, CbsClass, Cqf, Etf, Preemption, Qdisc, Server, Shaper
 from tsnbench.scenario.model.streams import JitterLimit, Release, Requirements, Send, Stream, Survives, Trdp

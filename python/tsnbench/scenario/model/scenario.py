@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from tsnbench import steps
 from tsnbench.errors import InputError
 from tsnbench.scenario.kinds.common import PROSE, RUN_SPAN, RUN_TIME
-from tsnbench.scenario.kinds.values import Count, OrPlan, Text
+from tsnbench.scenario.kinds.values import Choice, Count, OrPlan, Text
 from tsnbench.scenario.model.clocks import Clocks
 from tsnbench.scenario.model.faults import Fault
 from tsnbench.scenario.model.hosts import Host
@@ -30,6 +30,24 @@ if TYPE_CHECKING:
 
 
 SETTLED = "settled"
+_MOVES = ("never", "if-silent", "in-maintenance")
+
+
+class Policy(Part):
+    """What ``tsnbench cnc`` permits clients; a run has the streams of the scenario alone, and no clients."""
+
+    reserve: dict[int, int] = {}
+    """By PCP the greatest share of each link for requested streams, in ppm; empty: no limit."""
+    moves: Literal["never", "if-silent", "in-maintenance"] = key(
+        Choice(
+            {word: word for word in _MOVES},
+            "moves",
+            {"silent": "if-silent", "maintenance": "in-maintenance", "always": "in-maintenance"},
+        ),
+        "when streams in place may move: never (default), if-silent or in-maintenance",
+        default="never",
+        since="0.1",
+    )
 
 
 class Scenario(Part):
@@ -73,6 +91,7 @@ class Scenario(Part):
     schedule: Schedule = Schedule()
     windows: Windows = Windows()
     taps: Taps = Taps()
+    policy: Policy = Policy()
     clocks: Clocks | None = None
     hosts: dict[Name, Host] = {}
     """Nodes whose software takes time."""
