@@ -25,7 +25,7 @@ from tsnbench.quantities import quantity
 if TYPE_CHECKING:
     from tsnbench.cnc.changes import Change
     from tsnbench.plan.bounds.types import Bounds
-    from tsnbench.plan.types import GateEntry, Gates, PlanDocument, Port, Stream
+    from tsnbench.plan.types import GateEntry, Gates, PlanDocument, Port, Stream, TracePattern
 
 LONGEST_NS = 10**9
 """The longest common cycle of two lists of a port that is followed."""
@@ -56,8 +56,8 @@ def together(now: Network, after: Network, left: Collection[str]) -> Network | N
     frames take time from others. Streams in place and those that join have their names; one that leaves has
     another. None if all streams are scheduled.
 
-    Its bounds hold for streams that are not scheduled. They are those of the analysis: proofs that follow
-    frames by the times of their releases hold for one list, and not across a change.
+    Its bounds hold for streams that are not scheduled. They are those of the analysis, for talkers that
+    release at any time: what follows from the times of releases holds for one list, and not across a change.
 
     Raises:
         NotAcceptedError: the lists of a port have no common cycle within :data:`LONGEST_NS`, or streams of
@@ -70,7 +70,11 @@ def together(now: Network, after: Network, left: Collection[str]) -> Network | N
     both = zip(now.plan.document["ports"], after.plan.document["ports"], strict=True)
     pcps = {one["pcp"] for one in (*streams, *old) if "scheduled" in one}
     ports = [_both(before, port, pcps) for before, port in both]
-    document: PlanDocument = {**after.plan.document, "streams": [*streams, *old], "ports": ports}
+    document: PlanDocument = {
+        **after.plan.document,
+        "streams": [_at_any_time(one) for one in (*streams, *old)],
+        "ports": ports,
+    }
     plan = Plan(document)
     try:
         read = ReadPlan(plan.to_json())
@@ -81,6 +85,27 @@ def together(now: Network, after: Network, left: Collection[str]) -> Network | N
     for flow in found["flows"]:
         finish(flow, release_tick(document))
     return replace(after, plan=plan, bounds=found, read=read, draft=None)
+
+
+def _at_any_time(stream: Stream) -> Stream:
+    """A stream whose releases have no known phase: when they meet which gates depends on the list in force.
+
+    A recording has none. This one has the period and the jitter of the stream: its n-th release is as early
+    as one of the stream can be after a late first one.
+    """
+    pattern = stream["pattern"]
+    if "scheduled" in stream or pattern["kind"] != "periodic":
+        return stream
+    period_ns, jitter_ns = pattern["period_ns"], pattern["jitter_ns"]
+    at = [max(0, number * period_ns - jitter_ns) for number in range(jitter_ns // period_ns + 2)]
+    gaps = [0, *(after - before for before, after in pairwise(at))]
+    recording: TracePattern = {
+        "kind": "trace",
+        "gaps_ns": gaps,
+        "cycle_ns": len(at) * period_ns,
+        "passes": 1,
+    }
+    return {**stream, "pattern": recording}
 
 
 def _renamed(stream: Stream) -> Stream:
