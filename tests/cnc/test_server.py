@@ -355,3 +355,21 @@ def test_other_machines_are_answered_only_with_tokens_and_tls(tmp_path: Path) ->
     found = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert found.returncode == 2
     assert "expected an address of this machine alone, found 0.0.0.0" in found.stderr
+
+
+@pytest.mark.parametrize(
+    "option", ["--node=sw1=127.0.0.1:1", "--devices=lab.yaml", "--interface=sw1 -> sw2=a"]
+)
+def test_no_deploy_is_refused_beside_devices(tmp_path: Path, option: str) -> None:
+    (tmp_path / "cell.yaml").write_text(SCENARIO)
+    found = tsnbench("cnc", tmp_path / "cell.yaml", "--no-deploy", option)
+    assert found.returncode == 2
+    assert f"--no-deploy: expected no devices, found {option.partition('=')[0]}" in found.stderr
+
+
+def test_no_deploy_serves_the_files_for_devices(tmp_path: Path) -> None:
+    with serving(tmp_path, "--no-deploy") as served:
+        assert served.process.stderr is not None
+        assert "nothing is deployed: the files for devices" in served.process.stderr.readline()
+        assert served.ask("GET", "/api/files")[1]["files"]
+        assert served.ask("GET", "/api/devices")[0] == 404

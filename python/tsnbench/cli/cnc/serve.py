@@ -82,6 +82,10 @@ Lab = Annotated[
     Path | None,
     option("FILE", "Inventory of a lab with the devices and their ports, in place of --node.", "--devices"),
 ]
+NoDeploy = Annotated[
+    bool,
+    flag("--no-deploy", "Deploy nothing: the files for devices are at /api/files; refused beside devices."),
+]
 User = Annotated[str | None, option("NAME", "User name on the devices; default: yours.")]
 DeviceKey = Annotated[Path | None, option("FILE", "File of a private key for the devices.")]
 Modules = Annotated[
@@ -103,6 +107,7 @@ def serve(
     yang: Modules = None,
     node: Nodes = None,
     lab: Lab = None,
+    no_deploy: NoDeploy = False,
     interface: Interfaces = None,
     user: User = None,
     key: DeviceKey = None,
@@ -131,20 +136,35 @@ def serve(
             raise InputError("--tls-certificate: expected with --tls-key, and both for --tls-clients")
         tls = cnc_server.Tls(certificate, tls_key, authority) if certificate and tls_key else None
         base = Base(file)
-        devices = None
         database = _database(store)
         given = Given(node or (), lab, interface or (), user, key, known_hosts, partial, _lead_s(lead))
-        if given:
-            if store is None:
-                raise InputError("--store: expected one for devices, found none\n  hint: add --store cnc")
-            folder = Path() if database else Path(store)
-            devices = configured(given, base.plan.document, folder)
-        elif interface:
-            raise InputError("--interface: expected --node or --devices, found neither")
+        devices = _devices(given, no_deploy, base, store, bool(database))
         policy = _policy(base, reserve or (), moves)
         rules = Rules(most, clients.most_streams, clients.may_change, *policy)
         own = _Own(base, store, database, devices, rules, overwrite, yang)
         own.serve(room, host, port, clients, tls)
+
+
+def _devices(
+    given: Given, no_deploy: bool, base: Base, store: str | None, in_database: bool
+) -> NetconfDevices | None:
+    """The devices that the options name; None if they name none.
+
+    Raises:
+        InputError: an option is wrong, or there is no store.
+    """
+    if no_deploy:
+        named = {"--node": given.node, "--devices": given.inventory, "--interface": given.interface}
+        if wrong := [name for name, value in named.items() if value]:
+            raise InputError(f"--no-deploy: expected no devices, found {' and '.join(wrong)}")
+        print_message("nothing is deployed: the files for devices are at /api/files")
+    if not given:
+        if given.interface:
+            raise InputError("--interface: expected --node or --devices, found neither")
+        return None
+    if store is None:
+        raise InputError("--store: expected one for devices, found none\n  hint: add --store cnc")
+    return configured(given, base.plan.document, Path() if in_database else Path(store))
 
 
 @dataclass
