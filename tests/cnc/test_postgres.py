@@ -68,7 +68,7 @@ def test_what_was_accepted_is_there_again(base: Base, url: str) -> None:
     assert first.store is not None
     first.store.keep_wanted({"b": {"n": 1}, "a": {"n": 2}})
     first.store.keep_wanted({"b": {"n": 3}})
-    first.store.intend(first.decisions[-1], first.network)
+    first.store.intend([first.decisions[-1]], first.network)
     first.close()
     second = Store(leading(url), base.digest)
     found, pending = second.network(), second.pending()
@@ -82,7 +82,7 @@ def test_what_was_accepted_is_there_again(base: Base, url: str) -> None:
         (one.number, one.plan) for one in first.decisions
     ]
     assert pending is not None
-    assert (pending[0].number, pending[1].text) == (2, first.network.text)
+    assert (pending[0][0].number, pending[1].text) == (2, first.network.text)
     assert list(second.wanted().items()) == [("b", {"n": 3}), ("a", {"n": 2})]
     second.close()
 

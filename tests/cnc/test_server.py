@@ -21,10 +21,11 @@ pytest.importorskip("uvicorn", reason="needs uvicorn (pip install 'tsnbench[ui]'
 from cnc.cell import BOUNDED, GREEDY, SCENARIO, SCHEDULED, TIGHT, Served, base_of, serving
 from support.commands import tsnbench
 from tsnbench.cli.console.listening import address_of
+from tsnbench.cnc.changing.writer import BusyError
 from tsnbench.cnc.server.asking import answered
 from tsnbench.cnc.server.clients import MOST_A_SECOND, Clients, read_clients
 from tsnbench.cnc.server.server import application
-from tsnbench.cnc.service import BusyError, Service
+from tsnbench.cnc.service import Service
 from tsnbench.errors import InputError
 
 TOKENS = """

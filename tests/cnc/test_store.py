@@ -17,8 +17,9 @@ from cnc.cell import BOUNDED, GREEDY, SCHEDULED, base_of
 from cnc.test_beside import GRID, drawn
 from tsnbench.cnc.admission import Rules, decide, first
 from tsnbench.cnc.changes import Change, Decision, NotAcceptedError
+from tsnbench.cnc.changing.writer import MOST_TOGETHER, MOST_WAITING, BusyError
 from tsnbench.cnc.network import Base, Network
-from tsnbench.cnc.service import MOST_WAITING, BusyError, Service
+from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import BusyStoreError, FullStoreError, Store
 from tsnbench.cnc.store.difference import difference
 from tsnbench.cnc.store.sqlite import NAME
@@ -104,7 +105,7 @@ def test_of_a_change_only_what_differs_is_written_until_the_network_is_written_a
             continue
         differs = difference(now, made) is not None and whole > 0
         before = rows()
-        store.keep(told(number, made), made, now)
+        store.keep([told(number, made)], made, now)
         # A change that everything was planned for is written as a whole.
         assert rows() == (before + 1 if differs else 0)
         now, whole = made, whole + (not differs)
@@ -137,7 +138,7 @@ def test_a_change_that_was_changed_is_refused(tmp_path: Path, old: str, new: str
     store, now = Store(tmp_path / "store", base.digest), first(base)
     for number, name in enumerate(("x", "y"), 1):
         made = decide(base, now, Change("a", {name: {**SCHEDULED, "payload": "100 B"}}), Rules())
-        store.keep(told(number, made), made, now)
+        store.keep([told(number, made)], made, now)
         now = made
     store.close()
     line = sqlite3.connect(tmp_path / "store" / NAME)
@@ -223,7 +224,7 @@ def test_too_many_changes_are_told_to_come_again(service: Service, monkeypatch: 
     held: list[Future[Decision]] = []
 
     def ask() -> None:
-        for _ in range(MOST_WAITING + 2):
+        for _ in range(MOST_WAITING + MOST_TOGETHER + 1):
             held.append(service.ask(Change("a", {"x": BOUNDED})))
 
     with pytest.raises(BusyError):

@@ -44,8 +44,8 @@ class Parts:
     clock: ClassVar[Callable[[], float]] = perf_counter
     """In seconds: that on the wall; benchmarks on a busy machine take the thread's own."""
 
-    def __init__(self) -> None:
-        self.ms: dict[str, float] = {}
+    def __init__(self, ms: Mapping[str, float] | None = None) -> None:
+        self.ms = dict(ms or {})
         self._before = Parts.clock()
 
     def done(self, part: str) -> None:
@@ -88,9 +88,21 @@ def decide(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     Raises:
         NotAcceptedError: the change is wrong or cannot be admitted; ``now`` stays.
     """
+    return decide_together(base, now, [change], rules, parts)
+
+
+def decide_together(
+    base: Base, now: Network, changes: Sequence[Change], rules: Rules, parts: Parts | None = None
+) -> Network:
+    """The network after changes of several clients, all or none; their streams are planned at once.
+
+    Args: as for :func:`decide`; a stream that one of several changes adds, no other one removes.
+
+    Raises:
+        NotAcceptedError: a change is wrong, or not all can be admitted; ``now`` stays.
+    """
     parts = parts or Parts()
-    expect(now, change)
-    requested, new = _requested(base, now, change, rules)
+    requested, new = _requested(base, now, changes, rules)
     if not new and requested.keys() == now.requested.keys():
         return now
     left = (now.requested.keys() - requested.keys()) | (now.requested.keys() & new.keys())
@@ -222,47 +234,64 @@ def _beside(
 
 
 def _requested(
-    base: Base, now: Network, change: Change, rules: Rules
+    base: Base, now: Network, changes: Sequence[Change], rules: Rules
 ) -> tuple[dict[str, Requested], dict[str, Requested]]:
-    """All streams after the change, and those that are new or replaced.
+    """All streams after the changes, and those that are new or replaced.
 
     A stream that the same client added before with the same words stays: a client that lost an answer asks
     again.
 
     Raises:
-        NotAcceptedError: a name is wrong or taken, or a stream belongs to another client.
+        NotAcceptedError: a name is wrong or taken, a stream belongs to another client, or the network is not
+            the one that a client knows.
     """
-    if len(change.add) + len(change.remove) > MOST_CHANGES:
-        found = f"{len(change.add) + len(change.remove)}"
-        raise NotAcceptedError(
-            Kind.WRONG, [PlanningProblem("streams", f"at most {MOST_CHANGES} streams in one change", found)]
-        )
-    requested, new = dict(now.requested), {}
-    for name in change.remove:
-        _check_removal(base, requested, name, change.client, rules)
-        del requested[name]
+    requested: dict[str, Requested] = dict(now.requested)
+    new: dict[str, Requested] = {}
     slots = base.free_slots(now.requested)
-    for name, written in change.add.items():
-        if problems := problems_of(name, written):
-            raise NotAcceptedError(Kind.WRONG, problems)
-        before = now.requested.get(name)
-        if before is not None and before.client == change.client and before.written == written:
-            requested[name] = before
-            continue
-        if name in base.names or name in requested:
-            hint = "choose another name, or replace the stream (remove and add it in one change)"
-            problem = PlanningProblem(f"streams.{name}", "a name that no other stream has", name, hint)
-            raise NotAcceptedError(Kind.TAKEN, [problem])
-        slot = before.slot if before is not None else next(slots)
-        requested[name] = new[name] = Requested(change.client, written, slot)
+    for change in changes:
+        expect(now, change)
+        _check_size(change)
+        for name in change.remove:
+            _check_removal(base, requested, name, change.client, rules)
+            del requested[name]
+        for name, written in change.add.items():
+            if problems := problems_of(name, written):
+                raise NotAcceptedError(Kind.WRONG, problems)
+            before = new.get(name) or now.requested.get(name)
+            if before is not None and before.client == change.client and before.written == written:
+                requested[name] = before
+                continue
+            _check_name(base, requested, name)
+            slot = before.slot if before is not None else next(slots)
+            requested[name] = new[name] = Requested(change.client, written, slot)
+    _check_numbers(requested, {change.client for change in changes} if new else (), rules)
+    return requested, new
+
+
+def _check_size(change: Change) -> None:
+    number = len(change.add) + len(change.remove)
+    if number > MOST_CHANGES:
+        expected = f"at most {MOST_CHANGES} streams in one change"
+        raise NotAcceptedError(Kind.WRONG, [PlanningProblem("streams", expected, f"{number}")])
+
+
+def _check_name(base: Base, requested: Mapping[str, Requested], name: str) -> None:
+    if name in base.names or name in requested:
+        hint = "choose another name, or replace the stream (remove and add it in one change)"
+        problem = PlanningProblem(f"streams.{name}", "a name that no other stream has", name, hint)
+        raise NotAcceptedError(Kind.TAKEN, [problem])
+
+
+def _check_numbers(requested: Mapping[str, Requested], clients: Collection[str], rules: Rules) -> None:
+    """Compares the numbers of all streams, and of those of some clients, with their limits."""
     if len(requested) > rules.most_streams:
         problem = PlanningProblem("streams", f"at most {rules.most_streams} requested streams", "more")
         raise NotAcceptedError(Kind.REFUSED, [problem])
-    most = rules.most_of(change.client) if new else None
-    if most is not None and sum(one.client == change.client for one in requested.values()) > most:
-        problem = PlanningProblem("streams", f"at most {most} streams of {change.client}", "more")
-        raise NotAcceptedError(Kind.REFUSED, [problem])
-    return requested, new
+    for client in clients:
+        most = rules.most_of(client)
+        if most is not None and sum(one.client == client for one in requested.values()) > most:
+            problem = PlanningProblem("streams", f"at most {most} streams of {client}", "more")
+            raise NotAcceptedError(Kind.REFUSED, [problem])
 
 
 def _check_removal(

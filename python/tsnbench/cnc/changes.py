@@ -155,6 +155,10 @@ class Decision:
     """Of an accepted change: ``drain_ns``, how long after its talker stopped the last frame of a stream that
     leaves is gone at most; ``until_ns``, when it is gone at the latest (TAI) if talkers go on until
     ``in_force_ns``."""
+    together: Sequence[Part] = ()
+    """All changes that were planned at once with this one, if that admitted more than one after the other; of
+    each its decision's ``number``, ``client``, first ``streams``, and whether it is admitted
+    ``only_together``. Empty: it was decided alone."""
 
     @property
     def accepted(self) -> bool:
@@ -180,4 +184,5 @@ class Decision:
             "notes": list(self.notes),
             "in_force_ns": self.in_force_ns,
             "transition": None if self.transition is None else dict(self.transition),
+            "together": list(self.together),
         }

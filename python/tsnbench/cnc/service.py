@@ -1,26 +1,27 @@
 """The service: one thread decides about changes, one after the other; everybody else reads what it made.
 
 A reader gets the network of one moment, which never changes. A client waits for the decision about its
-change; at most :data:`MOST_WAITING` changes wait at once.
+change.
 """
 
 from __future__ import annotations
 
 import gc
-import queue
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tsnbench.cnc.admission import Parts, Rules, decide, disagreement, first
 from tsnbench.cnc.changes import Change, Decision, Kind, NotAcceptedError, reasons_of
+from tsnbench.cnc.changing.at_once import Ready, Tried, tried
 from tsnbench.cnc.changing.tidying import tidied
 from tsnbench.cnc.changing.transition import drain_ns, leaving, told
+from tsnbench.cnc.changing.writer import Waiting, Writer, fulfil
 from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.remedies import PATIENCE_S, with_remedy
@@ -33,8 +34,6 @@ from tsnbench.planning.scheduling.schedule import prepare_beside
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
-MOST_WAITING = 128
-"""Changes that wait for a decision."""
 MOST_UNCHECKED = 100
 """Accepted changes after which everything is planned and bounded again, even if others wait."""
 IDLE_S = 0.5
@@ -43,10 +42,6 @@ BEAT_S = 1.0
 """Time without a change after which the service looks whether the store is still its own."""
 REMEMBERED = 1_000
 """Decisions that clients can read."""
-
-
-class BusyError(BackendError):
-    """Too many changes wait; a client asks again later."""
 
 
 class Devices(Protocol):
@@ -73,7 +68,6 @@ class Devices(Protocol):
 
 Result = TypeVar("Result")
 Fit = Callable[[Network], Change | None]
-Job = Callable[[], None]
 
 
 class Service:
@@ -104,13 +98,10 @@ class Service:
         self._when_lost: list[Callable[[], None]] = []
         self.decisions: deque[Decision] = deque(store.decisions(REMEMBERED) if store else (), REMEMBERED)
         self._number = self.decisions[-1].number if self.decisions else 0
-        self._jobs: queue.Queue[Job | None] = queue.Queue(MOST_WAITING)
         self._listeners: list[Callable[[Decision], None]] = []
-        self._closing = False
         self._finish()
         self._prepare()
-        self._writer = threading.Thread(target=self._work, name="cnc-writer", daemon=True)
-        self._writer.start()
+        self._writer = Writer(self._decide_all, self._rest, self._pause_s)
 
     def _prepare(self) -> None:
         """Makes now what the first change would need before its answer."""
@@ -134,23 +125,20 @@ class Service:
         pending = self.store.pending() if self.store else None
         if pending is None or self.store is None:
             return
-        decision, after = pending
-        self._number = max(self._number, decision.number)
+        decisions, after = pending
+        self._number = max(self._number, decisions[-1].number)
         if self.devices is not None and not self.devices.differences(after.plan.document):
             notes, at = ["the service ended meanwhile; all devices had it"], self.devices.lists_from_ns
-            self._told(replace(decision, notes=notes, in_force_ns=at), after)
+            self._told_all([replace(one, notes=notes, in_force_ns=at) for one in decisions], after)
             return
         if self.devices is not None:
             self.devices.put(self.network.plan.document)
-        problem = PlanningProblem("devices", "devices that take the Plan", "the end of the service meanwhile")
-        outcome = replace(decision, outcome=Kind.DEVICES.value, plan=self.network.hash, streams=())
-        self._told(replace(outcome, reasons=reasons_of([problem])), None)
+        why = BackendError("the end of the service meanwhile")
+        self._told_all([_not_deployed(one, self.network, why) for one in decisions], None)
 
     def close(self) -> None:
         """Ends the writer after the changes that wait, and frees the store."""
-        self._closing = True
-        self._jobs.put(None)
-        self._writer.join()
+        self._writer.close()
         if self.store is not None:
             self.store.close()
 
@@ -165,7 +153,7 @@ class Service:
         Raises:
             BusyError: too many changes wait already, or the service ends.
         """
-        return self.soon(lambda: self.decide(change))
+        return self._writer.ask(change)
 
     def soon(self, what: Callable[[], Result]) -> Future[Result]:
         """Puts something into the queue that the writer does, such as several decisions.
@@ -173,22 +161,7 @@ class Service:
         Raises:
             BusyError: too many changes wait already, or the service ends.
         """
-        done: Future[Result] = Future()
-
-        def job() -> None:
-            if done.set_running_or_notify_cancel():
-                try:
-                    done.set_result(what())
-                except BaseException as error:  # the writer goes on, and the client is told
-                    done.set_exception(error)
-
-        try:
-            if self._closing:
-                raise queue.Full
-            self._jobs.put_nowait(job)
-        except queue.Full:
-            raise BusyError(f"{MOST_WAITING} changes wait already: ask again later") from None
-        return done
+        return self._writer.soon(what)
 
     def when_lost(self, ended: Callable[[], None]) -> None:
         """``ended`` is called by the writer if another service may lead: then this one ends."""
@@ -209,20 +182,33 @@ class Service:
             for ended in self._when_lost:
                 ended()
 
-    def _work(self) -> None:
-        while True:
-            unchecked = self.network.number - self.checked
-            try:
-                if unchecked > MOST_UNCHECKED:
-                    raise queue.Empty
-                job = self._jobs.get(timeout=IDLE_S if unchecked else BEAT_S)
-            except queue.Empty:
-                self.check()
-                self._beat()
-                continue
-            if job is None:
-                return
-            job()
+    def _pause_s(self) -> float:
+        """After this time without a change, the service looks at its network and its store."""
+        unchecked = self.network.number - self.checked
+        return 0 if unchecked > MOST_UNCHECKED else IDLE_S if unchecked else BEAT_S
+
+    def _rest(self) -> None:
+        self.check()
+        self._beat()
+
+    def _decide_all(self, waiting: Sequence[Waiting]) -> None:
+        """Decides about changes that waited at the same time, and tells each client."""
+        changes, found = [one.change for one in waiting], Tried({})
+        if len(waiting) > 1 and not self.halted:
+            # A defect of one decision is told to its client below; the others have their answers.
+            with suppress(Exception):
+                found = tried(self.base, self.network, changes, self.rules)
+        group = [waiting[place] for place in found.group]
+        try:
+            for one, decision in zip(group, self._decide_at_once(changes, found), strict=True):
+                one.done.set_result(decision)
+        except Exception as error:  # the writer goes on, and the clients are told
+            for one in group:
+                one.done.set_exception(error)
+        for place, one in enumerate(waiting):
+            ready = found.ready.get(place) or found.slow.get(place)
+            if place not in found.group:
+                fulfil(one.done, partial(self.decide, one.change, ready=ready))
 
     def check(self) -> None:
         """Plans, proves and bounds everything again; nothing is admitted any more if anything differs.
@@ -259,11 +245,11 @@ class Service:
         hint = "the network keeps its Plan; start the service again, and report this"
         return PlanningProblem("network", "the Plan that planning everything finds", self.halted, hint)
 
-    def decide(self, change: Change, fit: Fit | None = None) -> Decision:
+    def decide(self, change: Change, fit: Fit | None = None, ready: Ready | None = None) -> Decision:
         """Decides about a change, and puts the network after it into force. Only the writer calls it.
 
         ``fit`` gets the network after a change that can be admitted, and returns another change to decide
-        about in its place, or None.
+        about in its place, or None. ``ready``: what the change makes of the network, if that was found.
 
         Raises:
             FullStoreError: the store cannot be written; the network stays as it was.
@@ -277,7 +263,11 @@ class Service:
                 raise NotAcceptedError(Kind.HALTED, [self._why_halted()])
             judge = tidied if change.tidy else decide
             with patience(PATIENCE_S):
-                after = judge(self.base, now, change, self.rules, parts)
+                if ready is not None and ready.before is now:
+                    parts = Parts(ready.parts_ms)
+                    after = ready.after
+                else:
+                    after = judge(self.base, now, change, self.rules, parts)
                 while fit is not None and (other := fit(after)) is not None:
                     after = decide(self.base, now, other, self.rules, parts)
         except NotAcceptedError as error:
@@ -297,17 +287,51 @@ class Service:
             # All of it is there already: an answer was lost, and the client asked again.
             return self._told(replace(decision, in_force_ns=self.in_force_ns), None)
         drain = drain_ns(now, leaving(now, after, change))
+        return self._in_force([decision], after, bool(change.tidy), drain)[0]
+
+    def _decide_at_once(self, changes: Sequence[Change], found: Tried) -> list[Decision]:
+        """Admits the changes that were planned at once, all or none.
+
+        Raises:
+            FullStoreError: the store cannot be written; the network stays as it was.
+        """
+        if found.whole is None:
+            return []
+        after, parts = found.whole.after, Parts(found.whole.parts_ms)
+        facts = {place: stream_facts(after, changes[place].add) for place in found.group}
+        parts.done("facts")
+        group, at = found.told(changes, self._number + 1), _time()
+        decisions = []
+        for place, streams in facts.items():
+            self._number += 1
+            asked = changes[place]
+            one = Decision(self._number, at, asked.client, asked.document(), "accepted", after.hash)
+            decisions.append(replace(one, streams=streams, parts_ms=parts.ms, together=group))
+        return self._in_force(decisions, after)
+
+    def _in_force(
+        self, decisions: Sequence[Decision], after: Network, together: bool = False, drain: int | None = 0
+    ) -> list[Decision]:
+        """Puts the network after accepted changes into force, all or none.
+
+        ``together``: whether streams move. ``drain``: as for :func:`told`.
+
+        Raises:
+            FullStoreError: the store cannot be written; the network stays as it was.
+        """
+        parts = Parts()
         try:
-            notes = self._deployed(decision, after, bool(change.tidy), drain or 0)
+            notes = self._deployed(decisions, after, together, drain or 0)
         except FullStoreError as error:
             self._lose(error)
             raise
         except (BackendError, InputError) as error:
-            return self._told(_not_deployed(replace(decision, plan=now.hash, streams=()), error), None)
+            return self._told_all([_not_deployed(one, self.network, error) for one in decisions], None)
         parts.done("deploy")
         at = self.in_force_ns
-        decision = replace(decision, notes=notes, in_force_ns=at, transition=told(drain, at))
-        return self._told(decision, after)
+        made = [replace(one, parts_ms={**one.parts_ms, **parts.ms}, notes=notes) for one in decisions]
+        own = [replace(one, in_force_ns=at, transition=told(drain, at)) for one in made]
+        return self._told_all(own, after)
 
     def differing(self) -> Sequence[str]:
         """What the devices have otherwise than the Plan in force. Only the writer calls it.
@@ -334,7 +358,7 @@ class Service:
             self._lose(error)
             raise
         except (BackendError, InputError) as error:
-            return self._told(_not_deployed(decision, error), None)
+            return self._told(_not_deployed(decision, self.network, error), None)
         return self._told(replace(decision, notes=notes, in_force_ns=self.in_force_ns), None)
 
     @property
@@ -342,17 +366,22 @@ class Service:
         """From this instant on (TAI) all devices have the lists of the network; None without devices."""
         return None if self.devices is None else self.devices.lists_from_ns
 
-    def _deployed(self, decision: Decision, after: Network, together: bool, drain_ns: int) -> Sequence[str]:
+    def _deployed(
+        self, decisions: Sequence[Decision], after: Network, together: bool, drain_ns: int
+    ) -> Sequence[str]:
         """Gives the Plan to the devices; the store has it before, so that no end of the process is a third
         state. ``together``, ``drain_ns``: as for :meth:`Devices.put`."""
         if self.devices is None:
             return ()
         if self.store is not None:
-            self.store.intend(decision.logged(), after)
+            self.store.intend([one.logged() for one in decisions], after)
         return self.devices.put(after.plan.document, together=together, drain_ns=drain_ns)
 
     def _told(self, decision: Decision, after: Network | None) -> Decision:
-        """Keeps a decision, puts the network after it into force, and tells everybody.
+        return self._told_all([decision], after)[0]
+
+    def _told_all(self, decisions: Sequence[Decision], after: Network | None) -> list[Decision]:
+        """Keeps decisions, puts the network after them into force, and tells everybody.
 
         Raises:
             FullStoreError: the store cannot be written; the network stays as it was.
@@ -360,21 +389,21 @@ class Service:
         parts = Parts()
         if self.store is not None:
             try:
-                self.store.keep(decision.logged(), after, self.network)
+                self.store.keep([one.logged() for one in decisions], after, self.network)
             except FullStoreError as error:
                 self._lose(error)
                 if after is not None and self.devices is not None and not self.lost:
                     self.devices.put(self.network.plan.document)
                 raise
         parts.done("store")
-        decision = replace(decision, parts_ms={**decision.parts_ms, **parts.ms})
-        logged = decision.logged()
+        found = [replace(one, parts_ms={**one.parts_ms, **parts.ms}) for one in decisions]
         if after is not None:
             self.network = after
-        self.decisions.append(logged)
-        for listener in list(self._listeners):
-            listener(logged)
-        return decision
+        for logged in [one.logged() for one in found]:
+            self.decisions.append(logged)
+            for listener in list(self._listeners):
+                listener(logged)
+        return found
 
 
 def _settle() -> None:
@@ -384,10 +413,11 @@ def _settle() -> None:
     gc.freeze()
 
 
-def _not_deployed(decision: Decision, error: Exception) -> Decision:
-    """The decision if the devices did not take the Plan."""
+def _not_deployed(decision: Decision, now: Network, error: Exception) -> Decision:
+    """The decision if the devices did not take the Plan, and the network stays."""
     problem = PlanningProblem("devices", "devices that take the Plan", str(error))
-    return replace(decision, outcome=Kind.DEVICES.value, reasons=reasons_of([problem]))
+    failed = replace(decision, outcome=Kind.DEVICES.value, plan=now.hash, streams=(), together=())
+    return replace(failed, reasons=reasons_of([problem]))
 
 
 def _moved(now: Network, after: Network, tidy: Sequence[str]) -> list[str]:

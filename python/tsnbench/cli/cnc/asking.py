@@ -228,3 +228,12 @@ def _print_decision(decision: Json, tell: Callable[[str], None] = print_line) ->
         tell(f"  gate control lists in force from {instant(at)}")
     for note in decision["notes"]:
         tell(f"  {note}")
+    if together := decision.get("together"):
+        others = ", ".join(_named(one) for one in together if one["number"] != decision["number"])
+        only = ", ".join(_named(one) for one in together if one["only_together"])
+        tell(f"  planned at once with {others}; one after the other, without room: {only}")
+
+
+def _named(one: Json) -> str:
+    """A decision by its number and its streams."""
+    return f"{one['number']} ({' '.join(one['streams'])})"

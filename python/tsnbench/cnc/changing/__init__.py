@@ -1,1 +1,1 @@
-"""A network while it changes: streams that move, and the time of a change."""
+"""A network while it changes: changes that wait, streams that move, and the time of a change."""

@@ -122,6 +122,8 @@ function decisionItem(one) {
     made.append(line(`${why.path}: expected ${why.expected}, found ${why.found}`));
     if (why.hint) made.append(line(why.hint, "soft"));
   }
+  const only = (one.together ?? []).filter((other) => other.only_together).map((other) => `${other.number} (${other.streams.join(" ")})`);
+  if (only.length) made.append(line(`planned at once with others; one after the other, without room: ${only.join(", ")}`, "soft"));
   return made;
 }
 

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tsnbench.cnc.changes import Decision
+from tsnbench.cnc.changing.writer import BusyError
 from tsnbench.cnc.requests import NoJsonError
 from tsnbench.cnc.restconf.mapping import name_of
 from tsnbench.cnc.restconf.model import CNC, TOP, DataError
@@ -37,7 +38,6 @@ from tsnbench.cnc.restconf.wanted import NotAllowedError, Streams, Wanted, canon
 from tsnbench.cnc.server.asking import client_of, encoded, ended, expected_of, object_of
 from tsnbench.cnc.server.clients import Scope
 from tsnbench.cnc.server.events import Events
-from tsnbench.cnc.service import BusyError
 from tsnbench.cnc.store import FullStoreError, LostStoreError
 from tsnbench.ui.requests.exchange import RefusedError
 

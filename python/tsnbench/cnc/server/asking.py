@@ -17,9 +17,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tsnbench.cnc.changes import Change, Decision, Kind
+from tsnbench.cnc.changing.writer import BusyError
 from tsnbench.cnc.requests import LARGEST_BODY, NoJsonError, read_object
 from tsnbench.cnc.server.clients import Client, Scope
-from tsnbench.cnc.service import BusyError, Service
+from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import FullStoreError, LostStoreError
 from tsnbench.foreign import Json
 from tsnbench.ui.requests.exchange import RefusedError, body

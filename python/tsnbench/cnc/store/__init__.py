@@ -106,21 +106,24 @@ class Store:
         """Ends the use of the store."""
         self.database.close()
 
-    def keep(self, decision: Decision, network: Network | None = None, before: Network | None = None) -> None:
-        """Writes a decision, and the network after it if it was accepted: both or none.
+    def keep(
+        self, decisions: Sequence[Decision], network: Network | None = None, before: Network | None = None
+    ) -> None:
+        """Writes decisions, and the network after them if they were accepted: all or none.
 
         Of the network after the one ``before`` only what differs is written, if that one is kept.
 
         Raises:
             FullStoreError: nothing was written.
         """
-        text = json.dumps(decision.document(), ensure_ascii=False)
         differs = None
         if network is not None and before is not None and self._last == (before.number, before.hash):
             differs = difference(before, network)
         with self.database.begin() as execute:
-            execute("INSERT INTO decisions VALUES (?, ?, ?)", (decision.number, decision.outcome, text))
-            execute("DELETE FROM decisions WHERE number <= ?", (decision.number - MOST_DECISIONS,))
+            for one in decisions:
+                text = json.dumps(one.document(), ensure_ascii=False)
+                execute("INSERT INTO decisions VALUES (?, ?, ?)", (one.number, one.outcome, text))
+            execute("DELETE FROM decisions WHERE number <= ?", (decisions[-1].number - MOST_DECISIONS,))
             execute("DELETE FROM pending")
             if differs is not None and network is not None:
                 execute("INSERT INTO changes VALUES (?, ?)", (network.number, compact(differs)))
@@ -157,19 +160,19 @@ class Store:
         execute(f"INSERT INTO network VALUES (1, ?, ?, ?) {columns}", _row(network))
         execute("DELETE FROM changes")
 
-    def intend(self, decision: Decision, network: Network) -> None:
-        """Writes a change that the devices get now; :meth:`keep` ends it.
+    def intend(self, decisions: Sequence[Decision], network: Network) -> None:
+        """Writes a network that the devices get now, and the decisions about it; :meth:`keep` ends that.
 
         Raises:
             FullStoreError: nothing was written.
         """
-        text = json.dumps(decision.document(), ensure_ascii=False)
+        text = json.dumps([one.document() for one in decisions], ensure_ascii=False)
         with self.database.begin() as execute:
             columns = _replacing("number plan requested decision")
             execute(f"INSERT INTO pending VALUES (1, ?, ?, ?, ?) {columns}", (*_row(network), text))
 
-    def pending(self) -> tuple[Decision, Network] | None:
-        """The change that was under way when the last process ended; None if there is none.
+    def pending(self) -> tuple[list[Decision], Network] | None:
+        """The decisions that were under way when the last process ended; None if there are none.
 
         Raises:
             ContentError: as :meth:`network`.
@@ -178,7 +181,10 @@ class Store:
         if not found:
             return None
         row = found[0]
-        return Decision(**json.loads(row[3])), self._network(*row[:3])
+        told = json.loads(row[3])
+        # Of an earlier version it is one decision.
+        decisions = [Decision(**one) for one in (told if isinstance(told, list) else [told])]
+        return decisions, self._network(*row[:3])
 
     def keep_wanted(self, wanted: Mapping[str, Json | None]) -> None:
         """Writes what clients want of streams, by name; None removes it.

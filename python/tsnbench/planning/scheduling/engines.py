@@ -4,9 +4,12 @@ failed."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
+from math import inf
 from typing import TYPE_CHECKING
 
 from tsnbench import _native
@@ -30,6 +33,17 @@ NOT_ASKED = (
 )
 CERTAIN = ("pair", "together", "link")
 """Reasons that no search can change."""
+_HURRY_S: ContextVar[float] = ContextVar("hurry", default=inf)
+
+
+@contextmanager
+def hurry(seconds: float) -> Iterator[None]:
+    """Within, the exact engine searches for at most so many seconds of its work."""
+    before = _HURRY_S.set(seconds)
+    try:
+        yield
+    finally:
+        _HURRY_S.reset(before)
 
 
 def search(
@@ -84,7 +98,7 @@ def _search(
     }
     if not _stuck(found) and None in placed:
         return found
-    outcome = solve(problem, placed, wanted.time / 1e9, objective, before)
+    outcome = solve(problem, placed, min(wanted.time / 1e9, _HURRY_S.get()), objective, before)
     if outcome.answer is Answer.FOUND:
         return _taken(problem, text, outcome, found, wanted.objective)
     if shared := _shared(text, earlier):
