@@ -28,7 +28,7 @@ SIDE, STATIONS = 8, 8
 SIZES = {50: 20, 100: 20, 1_000: 20, 10_000: 20}
 """Streams in place, and how many changes of each kind are measured: too few in all for the check of
 everything."""
-DECIDED = ("read", "plan and prove", "bounds", "judge")
+DECIDED = ("read", "plan and prove", "bounds", "judge", "transition")
 """The parts after which a decision is made; all others are for its answer."""
 SCHEDULED = {"period": "4 ms", "payload": "100 B", "pcp": 7, "scheduled": True, "requires": {"delay": "2 ms"}}
 BOUNDED = {"period": "4 ms", "payload": "100 B", "pcp": 3, "requires": {"delay": "10 ms"}}
