@@ -26,6 +26,7 @@ from tsnbench.cnc.server.asking import answered
 from tsnbench.cnc.server.clients import MOST_A_SECOND, Clients, read_clients
 from tsnbench.cnc.server.server import application
 from tsnbench.cnc.service import Service
+from tsnbench.cnc.store import Store
 from tsnbench.errors import InputError
 
 TOKENS = """
@@ -181,6 +182,29 @@ def test_many_clients_at_once_lose_no_answer_and_add_no_stream_twice(empty: Serv
     assert sorted(names) == sorted(f"s{number}" for number in range(50))
 
 
+async def asgi(asked: Any, method: str, path: str, body: bytes = b"", **headers: str) -> int:
+    """The status of the answer to a request in this process."""
+    sent: list[Any] = []
+    named = {"content-type": "application/json", **headers}
+    scope = {
+        "type": "http", "method": method, "path": path, "raw_path": path.encode(),
+        "headers": [(name.encode(), value.encode()) for name, value in named.items()],
+        "query_string": b"", "scheme": "http", "root_path": "", "http_version": "1.1",
+        "client": ("192.0.2.7", 1234),
+    }  # fmt: skip
+    parts = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Any:
+        # The client stays: it is never told to have gone.
+        return parts.pop() if parts else await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await asked(scope, receive, send)
+    return int(sent[0]["status"])
+
+
 def test_the_page_is_there_while_all_changes_wait(tmp_path: Path) -> None:
     """Devices may take seconds for one change, and no thread waits for that."""
     service = Service(base_of(tmp_path))
@@ -188,24 +212,7 @@ def test_the_page_is_there_while_all_changes_wait(tmp_path: Path) -> None:
     goes_on = threading.Event()
 
     async def ask(method: str, path: str, body: bytes = b"") -> int:
-        sent: list[Any] = []
-        headers = [(b"content-type", b"application/json")]
-        scope = {
-            "type": "http", "method": method, "path": path, "raw_path": path.encode(), "headers": headers,
-            "query_string": b"", "scheme": "http", "root_path": "", "http_version": "1.1",
-        }  # fmt: skip
-
-        parts = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive() -> Any:
-            # The client stays: it is never told to have gone.
-            return parts.pop() if parts else await asyncio.Event().wait()
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        await asked(scope, receive, send)
-        return int(sent[0]["status"])
+        return await asgi(asked, method, path, body)
 
     async def main() -> tuple[int, list[int]]:
         service.soon(goes_on.wait)
@@ -356,6 +363,57 @@ def test_other_machines_are_answered_only_with_tokens_and_tls(tmp_path: Path) ->
     found = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert found.returncode == 2
     assert "expected an address of this machine alone, found 0.0.0.0" in found.stderr
+
+
+def test_requests_without_a_decision_are_in_a_log_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "tokens.toml").write_text(TOKENS)
+    clients = read_clients(tmp_path / "tokens.toml")
+    service = Service(base := base_of(tmp_path), Store(tmp_path / "store", base.digest))
+    asked = application(service, clients, None)
+
+    async def main() -> list[int]:
+        put = "PUT", "/api/streams/x", b"{}"
+        found = [await asgi(asked, *put, authorization=word) for word in ("", "Bearer of bad news", VIEWER)]
+        camera = clients.of(CAMERA)
+        assert camera is not None
+        while camera.may_ask():
+            pass
+        found += [await asgi(asked, *put, authorization=CAMERA)]
+        found += [await asgi(asked, "GET", "/api/denied", authorization=who) for who in (VIEWER, ENGINEER)]
+        return [*found, await asgi(asked, *put, authorization=DRIVE, origin="http://evil.example")]
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: asyncio.run(main())).result(60) == [401, 401, 403, 429, 403, 200, 403]
+    service.close()
+    assert not service.decisions
+    again = Store(tmp_path / "store", base.digest)
+    found = [(row.client, row.address, row.status, row.asked, row.count) for row in again.denied(10)]
+    again.close()
+    put = "PUT /api/streams/x"
+    # At the end of a minute a row may be two.
+    assert {row[:4] for row in found} == {
+        ("", "192.0.2.7", 401, put),
+        ("viewer", "192.0.2.7", 403, put),
+        ("camera", "192.0.2.7", 429, put),
+        ("drive", "192.0.2.7", 403, put),
+    } | {row[:4] for row in found if row[3] == "GET /api/denied"}
+    assert sum(row[4] for row in found) == 6
+
+
+def test_denied_requests_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tokens.toml").write_text(TOKENS)
+    with serving(tmp_path, "--tokens", tmp_path / "tokens.toml") as served:
+        assert served.ask("DELETE", "/api/streams/a%1b%5b2J%0ab", authorization=VIEWER)[0] == 403
+        assert served.ask("GET", "/api/plan")[0] == 401
+        monkeypatch.setenv("TSNBENCH_CNC", served.address)
+        monkeypatch.setenv("TSNBENCH_CNC_TOKEN", ENGINEER.partition(" ")[2])
+        told = tsnbench("cnc", "explain", "--denied")
+        first, second = told.stdout.splitlines()
+        assert first.endswith("127.0.0.1: GET /api/plan: 401 A token is missing, or nobody has it")
+        assert "viewer at 127.0.0.1: DELETE /api/streams/a\ufffd[2J\ufffdb: 403 The scope of viewer" in second
+        assert tsnbench("cnc", "explain", "x", "--denied").returncode == 2
+        monkeypatch.setenv("TSNBENCH_CNC_TOKEN", CAMERA.partition(" ")[2])
+        assert "The scope of camera is own" in tsnbench("cnc", "explain", "--denied").stderr
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.remedies import PATIENCE_S, with_remedy
 from tsnbench.cnc.store import FullStoreError, LostStoreError, Store
+from tsnbench.cnc.store.denied import REMEMBERED as ROWS
+from tsnbench.cnc.store.denied import DeniedLog
 from tsnbench.errors import BackendError, InputError
 from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.scheduling.hints import patience
@@ -97,6 +99,8 @@ class Service:
         """Why the service ended: the store is not its own any more, and another one may lead."""
         self._when_lost: list[Callable[[], None]] = []
         self.decisions: deque[Decision] = deque(store.decisions(REMEMBERED) if store else (), REMEMBERED)
+        self.denied = DeniedLog(store.denied(ROWS) if store else ())
+        """Requests that were refused before a decision."""
         self._number = self.decisions[-1].number if self.decisions else 0
         self._listeners: list[Callable[[Decision], None]] = []
         self._finish()
@@ -140,6 +144,8 @@ class Service:
         """Ends the writer after the changes that wait, and frees the store."""
         self._writer.close()
         if self.store is not None:
+            with suppress(FullStoreError):
+                self.denied.write(self.store.keep_denied)
             self.store.close()
 
     def listen(self, told: Callable[[Decision], None]) -> Callable[[], None]:
@@ -168,11 +174,12 @@ class Service:
         self._when_lost.append(ended)
 
     def _beat(self) -> None:
-        """Looks whether the store is still this service's."""
+        """Looks whether the store is still this service's, and writes which requests were denied."""
         if self.store is None or self.lost:
             return
         try:
             self.store.beat()
+            self.denied.write(self.store.keep_denied)
         except FullStoreError as error:
             self._lose(error)
 

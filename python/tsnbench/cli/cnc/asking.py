@@ -142,6 +142,9 @@ def list_streams(at: At = None, authority: Authority = None, as_json: AsJson = F
 
 def explain(
     name: Annotated[str | None, argument("NAME", "Only decisions about this stream.")] = None,
+    denied: Annotated[
+        bool, flag("--denied", "Requests that were refused before a decision: who, what and why.")
+    ] = False,
     at: At = None,
     authority: Authority = None,
     as_json: AsJson = False,
@@ -149,11 +152,18 @@ def explain(
     """Explain the last decisions: what was asked, the answer, and why."""
     query = f"?{urlencode({'stream': name})}" if name else ""
     with user_errors():
-        found = _document(service_at(at, authority).ask("GET", f"/api/decisions{query}"))
+        if denied and name:
+            raise InputError("--denied: expected it or the name of a stream, found both")
+        path = "denied" if denied else f"decisions{query}"
+        found = _document(service_at(at, authority).ask("GET", f"/api/{path}"))
     if as_json:
-        print_json("cnc-decisions", found)
+        print_json("cnc-denied" if denied else "cnc-decisions", found)
         return
-    for decision in found["decisions"]:
+    for row in found["denied"] if denied else ():
+        count = "" if row["count"] == 1 else f", and {row['count'] - 1} more within the minute"
+        who = f"{row['client'] or 'no client'} at {row['address']}"
+        print_line(f"{row['at']}  {who}: {row['asked']}{count}: {row['status']} {row['why']}")
+    for decision in () if denied else found["decisions"]:
         _print_decision(decision)
 
 

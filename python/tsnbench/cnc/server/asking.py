@@ -22,6 +22,7 @@ from tsnbench.cnc.requests import LARGEST_BODY, NoJsonError, read_object
 from tsnbench.cnc.server.clients import Client, Scope
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import FullStoreError, LostStoreError
+from tsnbench.cnc.store.denied import DeniedLog
 from tsnbench.foreign import Json
 from tsnbench.ui.requests.exchange import RefusedError, body
 
@@ -110,10 +111,25 @@ def client_of(request: Request, scope: Scope) -> Client:
     """
     client: Client = request.scope["cnc.client"]
     if client.scope < scope:
-        raise RefusedError(f"The scope of {client.name} is {client.scope.name.lower()}", 403)
+        raise denied(request, f"The scope of {client.name} is {client.scope.name.lower()}")
     if scope > Scope.READ and not client.may_ask():
-        raise RefusedError("Too many changes within a second", 429)
+        raise denied(request, "Too many changes within a second", 429)
     return client
+
+
+def denied(request: Request, why: str, status: int = 403) -> RefusedError:
+    """The refusal of a request that is not decided; it is in the log."""
+    note(request, status, why)
+    return RefusedError(why, status)
+
+
+def note(request: Request, status: int, why: str) -> None:
+    """Puts a request that is not decided into the log."""
+    client: Client | None = request.scope["cnc.client"]
+    log: DeniedLog = request.scope["cnc.denied"]
+    address = request.client.host if request.client else ""
+    asked = f"{request.method} {request.scope['path']}"
+    log.note(client.name if client else "", address, status, asked, why)
 
 
 def expected_of(request: Request) -> str:

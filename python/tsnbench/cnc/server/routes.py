@@ -18,6 +18,7 @@ from tsnbench.cnc.server.asking import (
     answered,
     client_of,
     decided,
+    denied,
     ended,
     expected_of,
     object_of,
@@ -33,7 +34,6 @@ from tsnbench.plan.network import Network as PlanNetwork
 from tsnbench.plan.notes import Notes
 from tsnbench.ui.drawing import drawing
 from tsnbench.ui.live.numbers import port_loads
-from tsnbench.ui.requests.exchange import RefusedError
 from tsnbench.yang import files as yang_files
 
 SHOWN = 100
@@ -83,9 +83,9 @@ class Plain:
             raise NoJsonError("expected a requested stream that may move, found none")
         moves = self.service.rules.moves
         if whole and (client.scope < Scope.ALL or moves is Moves.IF_SILENT):
-            raise RefusedError("Maintenance needs the policy in-maintenance, and a client of scope all", 403)
+            raise denied(request, "Maintenance needs the policy in-maintenance, and a client of scope all")
         if not whole and moves is Moves.IN_MAINTENANCE:
-            raise RefusedError("The policy lets streams move in maintenance alone", 403)
+            raise denied(request, "The policy lets streams move in maintenance alone")
         asked = Change(client.name, expected=expected_of(request), tidy=names)
         return self._answer(await decided(self.service, asked))
 
@@ -152,6 +152,12 @@ class Plain:
         found = _decisions(self.service.decisions, request.query_params.get("stream", ""))
         return JSONResponse({"format": "tsnbench-cnc-decisions/1", "decisions": found})
 
+    async def denied(self, request: Request) -> Response:
+        """The last requests that were refused before a decision, the newest first."""
+        client_of(request, Scope.ALL)
+        found = [row.document() for row in self.service.denied.last(SHOWN)]
+        return JSONResponse({"format": "tsnbench-cnc-denied/1", "denied": found})
+
     async def devices(self, request: Request) -> Response:
         """Compares the devices with the Plan in force, or gives it to them."""
         reads = request.method in ("GET", "HEAD")
@@ -207,6 +213,7 @@ def routes(service: Service, told: Events) -> list[Route]:
         Route("/api/plan", answered(plain.plan)),
         Route("/api/devices", answered(plain.devices), methods=["GET", "POST"]),
         Route("/api/decisions", answered(plain.decisions)),
+        Route("/api/denied", answered(plain.denied)),
         Route("/api/events", answered(events)),
         Route("/api/files", answered(plain.files)),
         Route("/api/files/{name:path}", answered(plain.files)),

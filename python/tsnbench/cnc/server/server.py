@@ -21,7 +21,7 @@ from tsnbench import ui
 from tsnbench.cnc.restconf import routes as restconf
 from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server import routes
-from tsnbench.cnc.server.asking import Application, Message, Receive, Send, problem
+from tsnbench.cnc.server.asking import Application, Message, Receive, Send, note, problem
 from tsnbench.cnc.server.clients import Clients
 from tsnbench.cnc.server.events import Events
 from tsnbench.cnc.server.standby import Standby
@@ -171,19 +171,22 @@ def application(
 
         host = headers.get("host", "")
         client = clients.of(headers.get("authorization", ""))
+        known = {**scope, "cnc.client": client, "cnc.denied": service.denied}
         if hosts is not None and host not in hosts:
             await problem(421, "This server has another name")(scope, receive, sending)
         elif headers.get("origin", f"{scope['scheme']}://{host}") != f"{scope['scheme']}://{host}":
-            await problem(403, "Only pages of this server may ask")(scope, receive, sending)
+            note(Request(known), 403, why := "Only pages of this server may ask")
+            await problem(403, why)(scope, receive, sending)
         elif client is None and scope["path"] in PAGES:
             # The page has no data of the network, and asks for a token.
             await inner(scope, receive, sending)
         elif client is None:
-            answer = problem(401, "A token is missing, or nobody has it")
+            note(Request(known), 401, why := "A token is missing, or nobody has it")
+            answer = problem(401, why)
             answer.headers["www-authenticate"] = "Bearer"
             await answer(scope, receive, sending)
         else:
-            await inner({**scope, "cnc.client": client}, receive, sending)
+            await inner(known, receive, sending)
 
     return guarded
 

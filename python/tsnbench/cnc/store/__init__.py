@@ -18,6 +18,7 @@ from tsnbench._native import ReadPlan, compact
 from tsnbench.cnc.changes import Decision, SettingError
 from tsnbench.cnc.network import Network, Requested
 from tsnbench.cnc.store.database import BusyStoreError, Database, Execute, FullStoreError, LostStoreError
+from tsnbench.cnc.store.denied import Denied
 from tsnbench.cnc.store.difference import difference, differing
 from tsnbench.cnc.store.sqlite import Sqlite
 from tsnbench.errors import ContentError
@@ -35,6 +36,8 @@ __all__ = ["BusyStoreError", "Database", "FullStoreError", "LostStoreError", "St
 FORMAT = "tsnbench-cnc-store/2"
 MOST_DECISIONS = 100_000
 """Older decisions are removed."""
+MOST_DENIED = 10_000
+"""Older rows of denied requests are removed."""
 TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE decisions (number INTEGER PRIMARY KEY, outcome TEXT NOT NULL, document TEXT NOT NULL);
@@ -49,6 +52,10 @@ CREATE TABLE pending (
 );
 CREATE TABLE wanted (name TEXT PRIMARY KEY, document TEXT NOT NULL{rowid});
 """
+
+
+DENIED = "CREATE TABLE IF NOT EXISTS denied (number INTEGER PRIMARY KEY, document TEXT NOT NULL)"
+"""Stores of earlier versions have no such table."""
 
 
 class Store:
@@ -80,6 +87,7 @@ class Store:
                         execute("INSERT INTO about VALUES (?, ?)", one)
                 found: dict[str, str] = dict(self.database.rows("SELECT key, value FROM about"))
                 self._check(found, digest)
+                execute(DENIED)
                 self.database.own(execute)
         except BaseException:
             self.database.close()
@@ -208,6 +216,26 @@ class Store:
         """What clients want of streams, by name."""
         found = self.database.rows("SELECT name, document FROM wanted ORDER BY rowid")
         return {name: json.loads(text) for name, text in found}
+
+    def keep_denied(self, rows: Sequence[Denied]) -> None:
+        """Writes denied requests, also in place of rows that have their numbers.
+
+        Raises:
+            FullStoreError: nothing was written.
+        """
+        with self.database.begin() as execute:
+            for row in rows:
+                execute(
+                    "INSERT INTO denied VALUES (?, ?) "
+                    "ON CONFLICT (number) DO UPDATE SET document = excluded.document",
+                    (row.number, json.dumps(row.document(), ensure_ascii=False)),
+                )
+            execute("DELETE FROM denied WHERE number <= ?", (rows[-1].number - MOST_DENIED,))
+
+    def denied(self, most: int) -> list[Denied]:
+        """The last denied requests, the oldest first."""
+        found = self.database.rows("SELECT document FROM denied ORDER BY number DESC LIMIT ?", (most,))
+        return [Denied(**json.loads(text)) for (text,) in found][::-1]
 
     def decisions(self, most: int) -> list[Decision]:
         """The last decisions, the oldest first."""
