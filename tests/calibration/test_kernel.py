@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pytest
 
 from support.commands import tsnbench
 from support.planned import plan_of, run_of
 from tsnbench.backends.vm import unavailable
+from tsnbench.calibration import kernel
 from tsnbench.calibration.errors import CalibrationError
 from tsnbench.calibration.kernel import Software, lines_of, software
 from tsnbench.calibration.prediction import drawn
@@ -57,7 +60,7 @@ def test_secret_times_come_back(tmp_path: Path, overhead: int) -> None:
     assert {round(one) for one in found.prepare} == {200 - DRIVER}
     assert {round(one) for one in found.leaves} == {DRIVER + 90}
     assert set(found.turn) == {500}
-    # Others wait for the processor, which has the frames behind the shaper to send.
+    # Some others met a timer of the shaper in front of the frames that wait.
     alone = {420 + QDISC + DRIVER, 490 + QDISC + DRIVER}
     assert min(found.hop) == min(alone)
     assert sum(one in alone for one in found.hop) > 0.9 * len(found.hop)
@@ -96,6 +99,21 @@ def test_what_no_frame_shows_is_not_written(tmp_path: Path) -> None:
     lines = "\n".join(lines_of(software([simulated(tmp_path, qdisc="cbs: full-offload")])))
     assert "# timer: not known: found 0 of 20 pairs" in lines
     assert "\nshapers:" not in lines
+
+
+def test_pairs_that_met_other_work_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = kernel._pairs
+
+    def disturbed(*given: Any) -> Iterator[tuple[int, list[float]]]:
+        for overhead, late in own(*given):
+            yield overhead, [*late[:-2], late[-2] + 900, late[-1] + 400]
+
+    run = simulated(tmp_path)
+    alone = software([run])
+    monkeypatch.setattr(kernel, "_pairs", disturbed)
+    found = software([run])
+    assert len(found.late) == len(alone.late) - 2
+    assert all(abs(one - other) < 15 for one, other in zip(found.timer, alone.timer, strict=True))
 
 
 def test_one_timer_has_the_half_of_two() -> None:

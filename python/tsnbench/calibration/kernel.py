@@ -118,6 +118,7 @@ def software(runs: Sequence[Run]) -> Software:
         for overhead, late in _pairs(sent, run, min(slower), max(alone, default=math.inf)):
             found.overhead.add(overhead)
             found.late += late
+    found.hop, found.late = _undisturbed(found.hop), _undisturbed(found.late)
     _explain(found)
     if len(found.reasons) == len(_NEEDS):
         raise CalibrationError(
@@ -125,6 +126,18 @@ def software(runs: Sequence[Run]) -> Software:
             f"measure: {'; '.join(found.reasons.values())} (the guide of the guest has a scenario)",
         )
     return found
+
+
+def _undisturbed(times: Sequence[float]) -> list[float]:
+    """Those within 1.5 interquartile ranges of the quartiles (Tukey's fences).
+
+    Others met work of the processor that no tap shows, such as a timer of a shaper at another port.
+    """
+    if not times:
+        return []
+    low, high = np.quantile(times, (0.25, 0.75))
+    fence = 1.5 * (high - low) + 2  # stamps are whole ns
+    return [one for one in times if low - fence <= one <= high + fence]
 
 
 def _one_processor(run: Run) -> bool:
