@@ -244,10 +244,12 @@ def test_the_store_has_all_of_them_or_none(base: Base, tmp_path: Path) -> None:
         assert [one.together for one in service.decisions][-4:] == [list(made[0].together)] * 4
 
 
+TESTS = Path(__file__).parents[1]
 LOADED = """
 import sys
 import threading
 from pathlib import Path
+sys.path.insert(0, sys.argv[3])
 from cnc.test_at_once import CHANGES
 from tsnbench.cnc.changes import Change
 from tsnbench.cnc.network import Base
@@ -274,7 +276,8 @@ while True:
 def test_killed_at_any_moment_all_of_them_or_none_are_there(tmp_path: Path, kills: int) -> None:
     base, moments, reached = base_of(tmp_path), random.Random(kills), 0
     for _ in range(kills):
-        words = [sys.executable, "-c", LOADED, str(tmp_path / "cell.yaml"), str(tmp_path / "store")]
+        folders = [str(tmp_path / "cell.yaml"), str(tmp_path / "store"), str(TESTS)]
+        words = [sys.executable, "-c", LOADED, *folders]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
@@ -350,6 +353,8 @@ def test_clients_at_the_same_time_have_answers_of_their_own(base: Base) -> None:
         address = opened.result(30)
         goes_on = threading.Event()
         service.soon(goes_on.wait)
+        while service._writer._jobs.qsize():
+            time.sleep(0.001)
 
         def ask(name: str, stream: Mapping[str, Any]) -> tuple[int, Any]:
             line = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
