@@ -54,7 +54,8 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
     sys.setswitchinterval(SWITCH_S)
     workspace = Workspace(folder)
     jobs, workers = Jobs(workspace.folder), {kind: Worker(kind) for kind in KINDS}
-    with socket.socket() as listening:
+    # asyncio sends small answers at once (TCP_NODELAY) only where the protocol is named.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
         listening.listen()

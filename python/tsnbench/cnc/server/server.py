@@ -81,7 +81,8 @@ def serve(
             "  hint: other machines need --tokens, --tls-certificate and --tls-key"
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as listening:
+    # asyncio sends small answers at once (TCP_NODELAY) only where the protocol is named.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen()
