@@ -143,7 +143,6 @@ impl Simulation<'_> {
                 } else {
                     hosts.ports[port.index()].as_deref_mut().map_or(Duration::ZERO, |port| port.timer.draw())
                 };
-                own.entered = Duration::ZERO;
                 let at = now + late;
                 own.processor.work(now, at);
                 self.schedule_host(at, self.network.links[port].node, Pending::Expired { port });
@@ -168,6 +167,8 @@ impl Simulation<'_> {
         let Some(own) = self.hosts.as_mut().and_then(|hosts| hosts.shared.get_mut(number)) else {
             return Ok(());
         };
+        // Only the first work after a pause has begun before, also if that was a frame that nobody takes.
+        own.entered = Duration::ZERO;
         let at = own.processor.busy().max(now);
         self.schedule_as_last(at, Pending::Interrupt { processor: number });
         Ok(())

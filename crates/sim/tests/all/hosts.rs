@@ -361,6 +361,19 @@ fn interrupts_of_a_shared_processor_wait_for_each_other_and_programs_for_both() 
 }
 
 #[test]
+fn a_program_sends_frames_that_are_due_together_in_the_order_of_the_streams() {
+    let ns = |ns: u64| json!({"kind": "constant", "ns": ns});
+    let (mut net, path) = shared(&json!({"send": ns(3_000)}), None);
+    // The second stream's release at 2 ms is known before the first one's.
+    net.stream("first", &path, 6, periodic(1_000_000, 0), frame(100));
+    net.stream("second", &path, 6, periodic(2_000_000, 0), frame(100));
+    let tap = net.tap(net.port(0, 1), Stage::Tx, Point::Start);
+    let (sightings, _) = run(&net.plan);
+    let (first, second) = (stamps(&sightings, tap, 0), stamps(&sightings, tap, 1));
+    assert!(second.iter().enumerate().all(|(n, at)| at - first[2 * n] == 3_000), "{second:?}");
+}
+
+#[test]
 fn the_order_of_programs_is_drawn_once() {
     let ns = |ns: u64| json!({"kind": "constant", "ns": ns});
     let mut firsts = [0, 0];
@@ -377,6 +390,22 @@ fn the_order_of_programs_is_drawn_once() {
         firsts[first] += 1;
     }
     assert!(firsts.iter().all(|times| *times > 3), "{firsts:?}");
+}
+
+/// A frame is lost as its node goes down while the interrupt begins; the next one, at another node, came later.
+#[test]
+fn the_begin_of_an_interrupt_counts_for_its_first_work_alone() {
+    let ns = |ns: u64| json!({"kind": "constant", "ns": ns});
+    let (mut net, path) = shared(&json!({"kernel_rx": ns(2_000), "timer": ns(1_000)}), None);
+    let back: Vec<u32> = path.iter().rev().copied().collect();
+    net.stream("lost", &path[..2], 6, periodic(1_000_000, 0), frame(500));
+    net.stream("taken", &back[1..], 6, periodic(1_000_000, 200), frame(500));
+    let tap = net.tap(0, Stage::KernelRx, Point::End);
+    net.plan.faults.push(tsn_plan::Fault::NodeDown { node: 1, from_ns: 4_500, until_ns: 4_600 });
+    let (sightings, counters) = run(&net.plan);
+    assert_eq!(counters.streams[0].lost_to_faults, 1);
+    // It arrives at 4,264, is chosen at 5,064 and lost frames take no time: 2 us of its own follow.
+    assert_eq!(stamps(&sightings, tap, 1)[0], 5_064 + 2_000);
 }
 
 #[test]
