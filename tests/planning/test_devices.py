@@ -20,7 +20,7 @@ from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.catalogue import devices
 from tsnbench.scenario.model import Device
-from tsnbench.scenario.units import DURATION
+from tsnbench.scenario.units import DURATION, RATE
 
 NETWORK = """\
 name: device
@@ -71,6 +71,11 @@ ACCEPTS: dict[str, Callable[[Lists], bool]] = {
         all(len(one["entries"]) <= 16 and one["cycle_ns"] >= 1_000_000 for one in found)
         and all(ns >= 10_000 for ns in intervals(found))
     ),
+    # Commands count the octets of a link of 1 Gbit/s, 16,383 at most; an entry takes as many as it needs.
+    "ti/cpsw": lambda found: (
+        all(ns % 8 == 0 for ns in intervals(found))
+        and all(sum(-(-ns // 8 // 16_383) for ns in intervals([one])) <= 64 for one in found)
+    ),
 }
 
 
@@ -118,6 +123,18 @@ def test_what_no_source_states_is_told() -> None:
     (warning,) = plan_of(text.replace(", processing: 1 us", "")).warnings
     assert (warning.kind, warning.path) == ("unknown-processing", "network.bridges.sw.device")
     assert "no source states the processing time of nxp/sja1105: sw forwards in no time" in warning.text
+
+
+def test_a_time_that_is_stated_for_other_rates_is_told() -> None:
+    text = text_of("ti/cpsw").replace(", processing: 1 us", "")
+    assert plan_of(text).warnings == ()
+    assert {node["name"]: node["processing_ns"] for node in document_of(text)["nodes"]}["sw"] == 880
+    links = "{rate: 1 Gbit/s, between: [a -- sw, c -- sw, sw -- b]}"
+    slow = text.replace(links, f"[{links.replace(', sw -- b', '')}, {{rate: 100 Mbit/s, between: sw -- b}}]")
+    (warning,) = plan_of(slow).warnings
+    assert (warning.kind, warning.path) == ("extrapolated", "network.bridges.sw.device")
+    assert warning.text == "sw has links of 100 Mbit/s; ti/cpsw is stated at 1 Gbit/s"
+    assert plan_of(slow.replace("ti/cpsw", "ti/cpsw, processing: 1300 ns")).warnings == ()
 
 
 def test_an_unknown_device_is_refused() -> None:
@@ -261,6 +278,9 @@ NAMES = {
 def limits_of(device: Device) -> str:
     """The numbers of a device, in the words of the page."""
     found = [f"{device.classes} traffic classes"] if device.classes else []
+    if device.processing is not None:
+        rates = ", ".join(RATE.text(bps) for bps in device.processing_rates)
+        found.append(f"processing in {DURATION.text(device.processing)} ({rates})")
     for name, value in device.gates.model_dump(exclude_none=True).items():
         found.append(f"{NAMES[name]} {value if 'entries' in name else DURATION.text(value)}")
     if device.cut_through:

@@ -74,7 +74,7 @@ def fit_devices(draft: Draft) -> None:
             draft.problem(path, f"{expected}, as {device.name} has", found)
         for expected, found in unsupported(draft, number, device):
             draft.problem(path, expected, found)
-        for text in beyond_calibration(draft, number, device):
+        for text in (*beyond_stated(draft, number, device), *beyond_calibration(draft, number, device)):
             draft.doubt("extrapolated", path, text, "calibrate it with these conditions, too")
         if node.forwards and _has_its_times(draft, node.name, device):
             measured.append(node.name)
@@ -97,6 +97,23 @@ def _has_its_times(draft: Draft, node: str, device: model.Device) -> bool:
     return device.calibration is not None and own is device.processing_jitter
 
 
+def beyond_stated(draft: Draft, number: int, device: model.Device) -> Iterator[str]:
+    """Rates of a node's links for which the processing of its device is not stated."""
+    node = draft.nodes[number]
+    if node.forwards and node.processing_ns == device.processing and device.processing_rates:
+        yield from _other_rates(draft, number, device, device.processing_rates, "is stated")
+
+
+def _other_rates(
+    draft: Draft, number: int, device: model.Device, known: Sequence[int], how: str
+) -> Iterator[str]:
+    if rates := {port.rate_bps for port in draft.ports_of_nodes.get(number, ())} - set(known):
+        found, stated = (
+            quantities.some([quantities.rate(one) for one in sorted(own)]) for own in (rates, known)
+        )
+        yield f"{draft.nodes[number].name} has links of {found}; {device.name} {how} at {stated}"
+
+
 def beyond_calibration(draft: Draft, number: int, device: model.Device) -> Iterator[str]:
     """Conditions of a node at which its calibrated device was not measured: one sentence each."""
     measured, node = device.calibration, draft.nodes[number].name
@@ -111,10 +128,7 @@ def beyond_calibration(draft: Draft, number: int, device: model.Device) -> Itera
     if octets and (min(octets) < least or max(octets) > most):
         found = " to ".join(f"{size} B" for size in sorted({min(octets), max(octets)}))
         yield f"{node} forwards frames of {found}; {device.name} was measured at {least} B to {most} B"
-    if rates := sorted({port.rate_bps for port in ports} - set(measured.rates)):
-        known = quantities.some([quantities.rate(rate) for rate in measured.rates])
-        found = quantities.some([quantities.rate(rate) for rate in rates])
-        yield f"{node} has links of {found}; {device.name} was measured at {known}"
+    yield from _other_rates(draft, number, device, measured.rates, "was measured")
     loads = [_load_ppm(draft, port, through) for port in ports]
     if loads and max(loads) > measured.load:
         found, known = (quantities.share(ppm, WHOLE_PPM) for ppm in (max(loads), measured.load))

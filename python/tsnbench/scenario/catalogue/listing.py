@@ -123,7 +123,8 @@ def _processing(device: model.Device) -> str | None:
     jitter = device.processing_jitter
     if jitter is not None and jitter.file is not None:
         return f"of {Path(jitter.file).name}"
-    return DURATION.text(device.processing)
+    rates = ", ".join(RATE.text(bps) for bps in device.processing_rates)
+    return DURATION.text(device.processing) + (f" at {rates}" if rates else "")
 
 
 def _mean(value: Any) -> str:

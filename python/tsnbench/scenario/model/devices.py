@@ -122,6 +122,9 @@ class Device(Part):
     processing: Duration | None = None
     """From a frame's last bit in to its place in the queue: the least time."""
     processing_jitter: ProcessingJitter | None = None
+    processing_rates: tuple[BitRate, ...] = key(
+        ListOf(LINK_RATE, "rates of links"), "of the links for which it is stated", default=()
+    )
     gates: GateLimits = key(
         record_of(GateLimits, "limits of lists", empty=True), "limits", default=GateLimits()
     )
