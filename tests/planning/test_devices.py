@@ -20,7 +20,7 @@ from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.catalogue import devices
 from tsnbench.scenario.model import Device
-from tsnbench.scenario.units import DURATION, RATE
+from tsnbench.scenario.units import DURATION, RATE, SHARE
 
 NETWORK = """\
 name: device
@@ -135,6 +135,34 @@ def test_a_time_that_is_stated_for_other_rates_is_told() -> None:
     assert (warning.kind, warning.path) == ("extrapolated", "network.bridges.sw.device")
     assert warning.text == "sw has links of 100 Mbit/s; ti/cpsw is stated at 1 Gbit/s"
     assert plan_of(slow.replace("ti/cpsw", "ti/cpsw, processing: 1300 ns")).warnings == ()
+
+
+SHAPED = ONE.replace("pcp: 7, payload: 100 B", "class: sr/A, payload: 300 B")
+
+
+@pytest.mark.parametrize(
+    ("device", "planned", "tick"), [("nxp/sja1105", 16_000_000, 8), ("microchip/lan966x", 11_900_000, 0.1)]
+)
+def test_idle_slopes_are_those_that_the_hardware_holds(device: str, planned: int, tick: float) -> None:
+    """The driver of each rounds: of the SJA1105 down, so that the slope would be below the streams' rate."""
+
+    def slope(cbs: str) -> int:
+        document = document_of(text_of(device, SHAPED, f"shapers: {{sw -> b: {{cbs: {cbs}}}}}"))
+        shapers = [own["cbs"] for own in port_of(document, "sw -> b")["classes"] if own.get("cbs")]
+        return int(shapers[0]["idle_slope_bps"])
+
+    # 300 octets and 48 of UDP, IP, Ethernet and VLAN, with preamble and gap, in 250 us.
+    rate = (300 + 8 + 20 + 14 + 4 + 4 + 20) * 8 * 4_000
+    assert slope("from-streams") == planned == -(-rate // int(tick * 10**6)) * int(tick * 10**6)
+    assert slope(f"{{A: {planned} bit/s}}") == planned
+    with pytest.raises(PlanningErrors) as error:
+        slope("{A: 12345 kbit/s}")
+    (problem,) = error.value.problems
+    assert problem.path == "shapers.sw -> b.cbs"
+    assert problem.expected == f"a reservation in steps of {RATE.text(int(tick * 10**6))}, as {device} has"
+    assert problem.found == "12.345 Mbit/s for class 3"
+    upper = -(-12_345_000 // int(tick * 10**6)) * int(tick * 10**6)
+    assert problem.hint == f"write {upper / 10**6:g} Mbit/s"
 
 
 def test_an_unknown_device_is_refused() -> None:
@@ -281,6 +309,10 @@ def limits_of(device: Device) -> str:
     if device.processing is not None:
         rates = ", ".join(RATE.text(bps) for bps in device.processing_rates)
         found.append(f"processing in {DURATION.text(device.processing)} ({rates})")
+    if device.cbs.granularity:
+        found.append(f"idle slopes in steps of {RATE.text(device.cbs.granularity)}")
+    if device.cbs.part_of_rate:
+        found.append(f"idle slopes in steps of {SHARE.text(device.cbs.part_of_rate)} of the link's rate")
     for name, value in device.gates.model_dump(exclude_none=True).items():
         found.append(f"{NAMES[name]} {value if 'entries' in name else DURATION.text(value)}")
     if device.cut_through:

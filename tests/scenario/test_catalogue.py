@@ -209,5 +209,5 @@ def test_patterns_are_overridden_key_by_key(more: str, check: tuple[str, object]
 
 def test_listing_names_everything() -> None:
     names = [name for name, _ in entries()]
-    assert len(names) == len(set(names)) == 5 + 2 + 16 + 10 + 4 + 5 + 29
+    assert len(names) == len(set(names)) == 5 + 2 + 16 + 10 + 4 + 5 + 30
     assert all(text for _, text in entries())

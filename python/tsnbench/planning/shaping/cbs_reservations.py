@@ -16,6 +16,7 @@ from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.shaping import cbs
 from tsnbench.planning.shaping.gate_remedies import longer
 from tsnbench.planning.shaping.preemption import parts_overhead
+from tsnbench.planning.topology.devices import device_of
 from tsnbench.scenario import model
 
 Crossing = tuple[Flow, bool]
@@ -43,9 +44,14 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
             draft.problem(path, "one shaper per traffic class", f"two for class {traffic_class}", hint)
             return
         own = [each for each in flows if port.pcp_to_class[draft.priority(each[0], port)] == traffic_class]
-        bandwidth = Fraction(part.bandwidth) if part.bandwidth is not None else _rate(own)
-        if not bandwidth:
+        wanted = Fraction(part.bandwidth) if part.bandwidth is not None else _rate(own)
+        if not wanted:
             continue
+        bandwidth = _held(draft, port, wanted)
+        if part.bandwidth is not None and bandwidth != wanted:
+            found = f"{quantities.rate(wanted)} for class {traffic_class}"
+            draft.problem(path, _steps(draft, port), found, f"write {quantities.rate(bandwidth)}")
+            return
         rate = min(port.rate_bps, port.planned_bps)
         if bandwidth >= rate:
             found = f"{quantities.rate(bandwidth)} for class {traffic_class}"
@@ -88,6 +94,20 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
         )
         for number, shaper in first.items()
     }
+
+
+def _held(draft: Draft, port: Port, bandwidth: Fraction | int) -> Fraction | int:
+    """The next idle slope that the hardware of a port can hold."""
+    device = device_of(draft, port)
+    tick = 0 if device is None else device.cbs.tick_bps(port.rate_bps)
+    return ceil(bandwidth / tick) * tick if tick else bandwidth
+
+
+def _steps(draft: Draft, port: Port) -> str:
+    device = device_of(draft, port)
+    assert device is not None
+    tick = quantities.rate(device.cbs.tick_bps(port.rate_bps))
+    return f"a reservation in steps of {tick}, as {device.name} has"
 
 
 def _shapers(port: Port, classes: dict[int, cbs.SrClass], most_other: int) -> Shapers:

@@ -14,7 +14,7 @@ from tsnbench.scenario.catalogue.read import gate_lists, patterns, printed, sr_c
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.scenario.kinds.by_pcp import pcp_to_class
 from tsnbench.scenario.kinds.combinators import Fields
-from tsnbench.scenario.units import DURATION, RATE
+from tsnbench.scenario.units import DURATION, RATE, SHARE
 
 
 def entries() -> Iterator[tuple[str, str]]:
@@ -85,6 +85,7 @@ def _limits(device: model.Device) -> Iterator[str]:
         "shortest entry": gates.shortest_interval and DURATION.text(gates.shortest_interval),
         "cycle from": gates.shortest_cycle and DURATION.text(gates.shortest_cycle),
         "cycle up to": gates.longest_cycle and DURATION.text(gates.longest_cycle),
+        "idle slopes in steps of": _steps(device.cbs),
         "history of": device.longest_history and f"{device.longest_history} sequence numbers",
         "timestamps of": stamps.granularity and DURATION.text(stamps.granularity),
     }
@@ -104,6 +105,12 @@ def _limits(device: model.Device) -> Iterator[str]:
 
 
 OF_GATES = ("entries of a list", "granularity", "shortest entry", "cycle from", "cycle up to")
+
+
+def _steps(slopes: model.SlopeLimits) -> str | None:
+    steps = [] if slopes.granularity is None else [RATE.text(slopes.granularity)]
+    steps += [] if slopes.part_of_rate is None else [f"{SHARE.text(slopes.part_of_rate)} of the link's rate"]
+    return " and ".join(steps) or None
 
 
 def _depth(queues: model.Depth) -> str | None:

@@ -21,6 +21,7 @@ from tsnbench.scenario.model.devices import (
     Device,
     GateLimits,
     ProcessingJitter,
+    SlopeLimits,
     Stamps,
     Supported,
 )

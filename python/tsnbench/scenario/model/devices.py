@@ -9,7 +9,7 @@ from tsnbench.scenario.kinds.combinators import ListOf, record_of
 from tsnbench.scenario.kinds.common import LINK_RATE, PROSE, SPAN, TIME
 from tsnbench.scenario.kinds.values import YES_NO, Count, FileBeside, Parsed, Quantity
 from tsnbench.scenario.part import Part, key
-from tsnbench.scenario.units import DURATION, SHARE, SIZE, BitRate, Duration, Size
+from tsnbench.scenario.units import DURATION, RATE, SHARE, SIZE, BitRate, Duration, Size
 
 SMALLEST_CUT, LARGEST_CUT = 18, 65_535
 """Octets after which cut-through may begin: addresses, VLAN tag and type; the largest frame."""
@@ -53,6 +53,22 @@ class GateLimits(Part):
     most_entries_together: int | None = key(_ENTRIES, "of the lists of all ports", default=None)
     shortest_cycle: Duration | None = key(SPAN, "of a list", default=None)
     longest_cycle: Duration | None = key(SPAN, "of a list", default=None)
+
+
+class SlopeLimits(Part):
+    """What idle slopes of a device can be; None is unknown. IEEE 802.1Q-2022, 8.6.8.2."""
+
+    granularity: BitRate | None = key(
+        Quantity(RATE, 1, 10**12), "they are multiples of it", default=None, sample="100 kbit/s"
+    )
+    part_of_rate: int | None = key(
+        Quantity(SHARE, 1, 10**6), "they are multiples of this part of the link's rate", default=None
+    )
+
+    def tick_bps(self, rate_bps: int) -> Fraction:
+        """The step of idle slopes at a port with this rate; 0 if it is unknown."""
+        part = Fraction(rate_bps * (self.part_of_rate or 0), 10**6)
+        return max(part, Fraction(self.granularity or 0))
 
 
 class Supported(Part):
@@ -127,6 +143,9 @@ class Device(Part):
     )
     gates: GateLimits = key(
         record_of(GateLimits, "limits of lists", empty=True), "limits", default=GateLimits()
+    )
+    cbs: SlopeLimits = key(
+        record_of(SlopeLimits, "limits of idle slopes", empty=True), "limits", default=SlopeLimits()
     )
     supports: Supported = key(
         record_of(Supported, "mechanisms", empty=True), "what it has, and what not", default=Supported()
