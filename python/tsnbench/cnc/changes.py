@@ -94,7 +94,7 @@ class NotAcceptedError(InputError):
 
 
 class SettingError(InputError):
-    """A store or a file of clients that this service cannot use.
+    """A store or a file of clients that a service cannot use, or a certificate that a client cannot use.
 
     Example:
         >>> from pathlib import Path
@@ -105,7 +105,7 @@ class SettingError(InputError):
         ...     read_clients(Path("tokens.toml"))
         ... except SettingError as error:
         ...     print(error)
-        tokens.toml: camera: expected a client with token and scope, found other keys
+        tokens.toml: camera: expected a client with token or certificate, and scope, found other keys
     """
 
 

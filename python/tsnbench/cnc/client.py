@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tsnbench.cnc.changes import SettingError
 from tsnbench.errors import BackendError, InputError
 from tsnbench.foreign import Json, shown
 
@@ -37,11 +38,14 @@ class Connection:
         address: ``http://127.0.0.1:8443``; several with commas, of which one leads.
         token: the client's token, or empty.
         authority: a file with the certificate of the service's authority, if this machine does not know it.
+        certificate: a file with the client's own one, and its key if ``key`` is None.
     """
 
     address: str
     token: str = ""
     authority: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
 
     def ask(self, method: str, path: str, document: Json | None = None) -> Answer:
         """One request, to the first service that answers and leads.
@@ -49,7 +53,7 @@ class Connection:
         Where no answer came the request may have been decided; the same words again change nothing.
 
         Raises:
-            InputError: an address is none.
+            InputError: an address is none, or the client's certificate.
             AnswerError: no answer of a CNC arrived.
         """
         *others, last = self.address.split(",")
@@ -99,4 +103,12 @@ class Connection:
         if scheme == "http":
             return http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
         context = ssl.create_default_context(cafile=self.authority)
+        if self.certificate is not None:
+            try:
+                context.load_cert_chain(self.certificate, self.key)
+            except OSError as error:
+                raise SettingError(
+                    f"{self.certificate}: expected a certificate and its key (PEM), found "
+                    f"{shown(error.strerror or str(error))}"
+                ) from None
         return http.client.HTTPSConnection(host, port, timeout=PATIENCE_S, context=context)

@@ -23,6 +23,8 @@ from tsnbench.sheet import Column, Sheet
 
 ADDRESS, TOKEN = "TSNBENCH_CNC", "TSNBENCH_CNC_TOKEN"
 """Variables of the environment with the address of the service, and the token of the client."""
+CERTIFICATE, KEY = "TSNBENCH_CNC_CERTIFICATE", "TSNBENCH_CNC_KEY"
+"""Those with the files of the client's certificate, and of its key if that is another file."""
 LARGEST_FILE = 1 << 20
 At = Annotated[
     str | None,
@@ -180,7 +182,8 @@ def service_at(at: str | None, authority: Path | None) -> Connection:
     address = at or os.environ.get(ADDRESS, "")
     if not address:
         raise InputError(f"--at: expected the address of the service, found none\n  hint: or set {ADDRESS}")
-    return Connection(address, os.environ.get(TOKEN, ""), authority)
+    own, key = (Path(file) if (file := os.environ.get(name)) else None for name in (CERTIFICATE, KEY))
+    return Connection(address, os.environ.get(TOKEN, ""), authority, own, key)
 
 
 def _document(answer: Answer) -> Json:

@@ -39,12 +39,22 @@ Kept = Annotated[
     ),
 ]
 Tokens = Annotated[
-    Path | None, option("FILE", "Clients with tokens and scopes (TOML); without it this machine's users.")
+    Path | None,
+    option(
+        "FILE",
+        "Clients with tokens or names of their certificates, and scopes (TOML); without it this machine's "
+        "users.",
+    ),
 ]
 Certificate = Annotated[Path | None, option("FILE", "The server's certificate (PEM).", "--tls-certificate")]
 Key = Annotated[Path | None, option("FILE", "The key of the certificate (PEM).", "--tls-key")]
 Authority = Annotated[
-    Path | None, option("FILE", "Clients need certificates of this authority (PEM).", "--tls-clients")
+    Path | None,
+    option(
+        "FILE",
+        "Clients need certificates of this authority (PEM); their names say who asks.",
+        "--tls-clients",
+    ),
 ]
 
 Most = Annotated[int, setting("NUMBER", "Most requested streams.", "--most-streams", min=1, max=50_000)]
@@ -134,7 +144,13 @@ def serve(
         clients = read_clients(tokens) if tokens else Clients()
         if (certificate is None) != (tls_key is None) or (authority and not certificate):
             raise InputError("--tls-certificate: expected with --tls-key, and both for --tls-clients")
+        if clients.certified and not authority:
+            raise InputError(
+                "--tls-clients: expected the authority of the certificates in --tokens, found none"
+            )
         tls = cnc_server.Tls(certificate, tls_key, authority) if certificate and tls_key else None
+        if tls is not None:
+            tls.check()
         base = Base(file)
         database = _database(store)
         given = Given(node or (), lab, interface or (), user, key, known_hosts, partial, _lead_s(lead))

@@ -123,13 +123,13 @@ def denied(request: Request, why: str, status: int = 403) -> RefusedError:
     return RefusedError(why, status)
 
 
-def note(request: Request, status: int, why: str) -> None:
-    """Puts a request that is not decided into the log."""
+def note(request: Request, status: int, why: str, who: str = "") -> None:
+    """Puts a request that is not decided into the log; ``who`` asks if it is no client."""
     client: Client | None = request.scope["cnc.client"]
     log: DeniedLog = request.scope["cnc.denied"]
     address = request.client.host if request.client else ""
     asked = f"{request.method} {request.scope['path']}"
-    log.note(client.name if client else "", address, status, asked, why)
+    log.note(client.name if client else who, address, status, asked, why)
 
 
 def expected_of(request: Request) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 
 import uvicorn
@@ -22,13 +24,15 @@ from tsnbench.cnc.restconf import routes as restconf
 from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server import routes
 from tsnbench.cnc.server.asking import Application, Message, Receive, Send, note, problem
+from tsnbench.cnc.server.certificates import CERTIFICATE, CertifiedConnection
 from tsnbench.cnc.server.clients import Clients
 from tsnbench.cnc.server.events import Events
 from tsnbench.cnc.server.standby import Standby
 from tsnbench.cnc.service import Service
 from tsnbench.errors import InputError
 from tsnbench.foreign import Json
-from tsnbench.ui.requests.connections import BACKLOG, Connection
+from tsnbench.ui.requests.connections import BACKLOG
+from tsnbench.ui.requests.exchange import RefusedError
 from tsnbench.ui.requests.guard import HEADERS
 
 PAGE = Path(__file__).parents[1] / "page"
@@ -51,6 +55,23 @@ class Tls:
     certificate: Path
     key: Path
     clients: Path | None = None
+
+    def check(self) -> None:
+        """Reads the files.
+
+        Raises:
+            InputError: one is missing, or of another kind.
+        """
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        option, what = "certificate", "a certificate and its key"
+        try:
+            made.load_cert_chain(self.certificate, self.key)
+            option, what = "clients", "certificates"
+            if self.clients is not None:
+                made.load_verify_locations(self.clients)
+        except OSError as error:
+            found = error.strerror or str(error)
+            raise InputError(f"--tls-{option}: expected {what} (PEM), found {found}") from None
 
 
 def serve(
@@ -123,7 +144,7 @@ class Turn:
 def _config(turn: Turn, tls: Tls | None) -> uvicorn.Config:
     return uvicorn.Config(
         turn,
-        http=Connection,
+        http=CertifiedConnection,
         backlog=BACKLOG,
         access_log=False,
         log_level="warning",
@@ -140,7 +161,7 @@ def _tls(tls: Tls | None) -> Json:
         return {}
     found: Json = {"ssl_certfile": tls.certificate, "ssl_keyfile": tls.key}
     if tls.clients is not None:
-        found |= {"ssl_ca_certs": tls.clients, "ssl_cert_reqs": 2}  # ssl.CERT_REQUIRED
+        found |= {"ssl_ca_certs": tls.clients, "ssl_cert_reqs": ssl.CERT_REQUIRED}
     return found
 
 
@@ -171,20 +192,27 @@ def application(
             await send(message)
 
         host = headers.get("host", "")
-        client = clients.of(headers.get("authorization", ""))
+        state = scope.get("state")
+        certificate = state.get(CERTIFICATE) if isinstance(state, dict) else None
+        client, why = None, None
+        try:
+            client = clients.of(headers.get("authorization", ""), certificate)
+        except RefusedError as error:
+            why = error
         known = {**scope, "cnc.client": client, "cnc.denied": service.denied}
         if hosts is not None and host not in hosts:
             await problem(421, "This server has another name")(scope, receive, sending)
         elif headers.get("origin", f"{scope['scheme']}://{host}") != f"{scope['scheme']}://{host}":
-            note(Request(known), 403, why := "Only pages of this server may ask")
-            await problem(403, why)(scope, receive, sending)
-        elif client is None and scope["path"] in PAGES:
+            note(Request(known), 403, foreign := "Only pages of this server may ask")
+            await problem(403, foreign)(scope, receive, sending)
+        elif why is not None and scope["path"] in PAGES:
             # The page has no data of the network, and asks for a token.
             await inner(scope, receive, sending)
-        elif client is None:
-            note(Request(known), 401, why := "A token is missing, or nobody has it")
-            answer = problem(401, why)
-            answer.headers["www-authenticate"] = "Bearer"
+        elif why is not None:
+            note(Request(known), why.status, str(why), clients.who(certificate))
+            answer = problem(why.status, str(why))
+            if why.status == HTTPStatus.UNAUTHORIZED:
+                answer.headers["www-authenticate"] = "Bearer"
             await answer(scope, receive, sending)
         else:
             await inner(known, receive, sending)
