@@ -19,7 +19,7 @@ from tsnbench.cnc.network import Base, Network, Requested, of_groups
 from tsnbench.cnc.policy import Moves, beyond
 from tsnbench.cnc.requests import problems_of
 from tsnbench.measure.verdict import worst_cases
-from tsnbench.plan.bounds import Known, bounds_of_read, release_tick
+from tsnbench.plan.bounds import Known, bounds_of_read
 from tsnbench.plan.bounds.proven import Beside, bounds_beside, without_hash
 from tsnbench.planning.beside import Before, beside
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
@@ -103,9 +103,10 @@ def decide_together(
     """
     parts = parts or Parts()
     requested, new = _requested(base, now, changes, rules)
-    if not new and requested.keys() == now.requested.keys():
+    removed = {name for change in changes for name in change.remove if name in now.requested}
+    left = {name for name in removed if requested.get(name) is not now.requested[name]}
+    if not new and not left:
         return now
-    left = (now.requested.keys() - requested.keys()) | (now.requested.keys() & new.keys())
     made = _planned(base, now, requested, new, left, parts)
     differs = made.read.differs(now.read)
     if harm := harmed(now.plan.document, made.plan.document, left, differs and differs[1]):
@@ -144,8 +145,8 @@ def bounds_of(base: Base, made: Finished, now: Network) -> Beside:
     Streams whose bounds the proof of the schedule has are not analysed.
     """
     plan = Known(made.plan.document, made.read)
-    tick = release_tick(plan.document)
-    if made.is_beside and tick == release_tick(now.plan.document):
+    tick = made.plan.facts.release_tick
+    if made.is_beside and tick == now.plan.facts.release_tick:
         found = bounds_beside(plan, now.bounds, base.memory, tick)
         if found is not None:
             return found
@@ -217,17 +218,17 @@ def _beside(
     """The Plan in which only what the change touches was planned; None if that cannot tell."""
     if now.draft is None or not base.separable:
         return None
-    stayed = [name for name in requested if name not in new]
-    if stayed != [name for name in now.requested if name not in left]:
+    stayed = [name for name in now.requested if name not in left] if left else list(now.requested)
+    if [*requested] != [*stayed, *new]:
         return None
     streams = dict(now.draft.scenario.streams)
     for name in left:
         streams.pop(name, None)
     if new:
-        try:
-            streams.update(base.with_streams(new, alone=True).streams)
-        except (ScenarioErrors, PlanningErrors):
+        read = base.streams(new)
+        if read is None:
             return None  # the mistakes of the whole are told
+        streams.update(read)
     scenario = base.scenario.model_copy(update={"streams": streams})
     before = Before(now.plan, now.read, now.draft, base.bare)
     return beside(before, scenario, left, [*new])

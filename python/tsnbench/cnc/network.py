@@ -19,9 +19,9 @@ from tsnbench.planning.beside import is_separable, without_gates
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.passes import planned
 from tsnbench.planning.topology.addressing import FIRST_UDP_PORT, multicast_ipv4
-from tsnbench.scenario import load
+from tsnbench.scenario import ScenarioErrors, load
 from tsnbench.scenario.loader import runs_of
-from tsnbench.scenario.run import read_network
+from tsnbench.scenario.run import read_known, read_streams
 from tsnbench.scenario.text.place import ELSEWHERE, Place
 from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.text.tree import Mapping as Tree
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
     from tsnbench.plan.types import Stream
     from tsnbench.planning.draft import Draft
-    from tsnbench.scenario import Scenario
+    from tsnbench.scenario import Scenario, model
 
 MOST_SLOTS = 50_000
 """Streams that can have addresses of their own beside those of the scenario."""
@@ -111,8 +111,7 @@ class Base:
         self.answers = any("answers" in one for one in self.plan.document["streams"])
         """Whether streams answer others; no requested one does."""
         self._first_slot = len(flows)
-        reading = Reading(self._origin.file, {}, tables=self._origin.tables)
-        self._net = read_network(self._origin.tree, reading) if self.separable else None
+        self._known = read_known(self._origin.tree, self._reading()) if self.separable else None
         parts = [self._origin.text.encode(), *(Path(one).read_bytes() for one in self._origin.tables)]
         self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
         """Of the text of the scenario and of the tables beside it."""
@@ -125,22 +124,33 @@ class Base:
         read, self._read = self._read, None
         return read or ReadPlan(self.plan.to_json())
 
-    def with_streams(self, requested: Mapping[str, Requested], alone: bool = False) -> Scenario:
-        """The scenario with these streams added; ``alone``: in place of its own.
+    def _reading(self) -> Reading:
+        return Reading(self._origin.file, {}, tables=self._origin.tables)
+
+    def streams(self, requested: Mapping[str, Requested]) -> dict[str, model.Stream] | None:
+        """These streams in the scenario's network, if it is separable. None after a mistake:
+        :meth:`with_streams` tells it."""
+        assert self._known is not None
+        added = _added(requested)
+        section = Tree(_PLACE, added, 1 + sum(value.weight for _, value in added))
+        try:
+            return read_streams(section, self._reading(), self._known)
+        except ScenarioErrors:
+            return None
+
+    def with_streams(self, requested: Mapping[str, Requested]) -> Scenario:
+        """The scenario with these streams added.
 
         Raises:
             ScenarioErrors: mistakes of the streams.
             PlanningErrors: a list stands where one value belongs.
         """
-        tree, added = self._origin.tree, []
-        for name, one in requested.items():
-            added.append((Scalar(_PLACE, name), tree_of(one.with_addresses(), _PLACE)))
+        tree, added = self._origin.tree, _added(requested)
         entries = tuple(
-            (key, _joined(value, added, alone) if key.text == "streams" else value)
-            for key, value in tree.entries
+            (key, _joined(value, added) if key.text == "streams" else value) for key, value in tree.entries
         )
         merged = Tree(tree.place, entries, tree.weight + sum(value.weight for _, value in added))
-        runs = runs_of(merged, self._origin.file, self._origin.tables, net=self._net if alone else None)
+        runs = runs_of(merged, self._origin.file, self._origin.tables)
         if len(runs) != 1:
             paths = runs[0].as_read().swept.values()
             raise PlanningErrors([PlanningProblem(path, "one value", "a list of values") for path in paths])
@@ -150,14 +160,19 @@ class Base:
         """Numbers for addresses that no stream has, the least first."""
         used = {one.slot for one in requested.values()}
         slots = range(self._first_slot, self._first_slot + MOST_SLOTS)
-        return (slot for slot in slots if slot not in used)
+        yield from (slot for slot in slots if slot not in used)
 
 
-def _joined(streams: object, added: list[tuple[Scalar, Tree]], alone: bool) -> Tree:
-    """The section of streams with further ones; ``alone``: without its own."""
+def _added(requested: Mapping[str, Requested]) -> tuple[tuple[Scalar, Tree], ...]:
+    """Requested streams as entries of a section."""
+    return tuple(
+        (Scalar(_PLACE, name), tree_of(one.with_addresses(), _PLACE)) for name, one in requested.items()
+    )
+
+
+def _joined(streams: object, added: tuple[tuple[Scalar, Tree], ...]) -> Tree:
+    """The section of streams with further ones."""
     assert isinstance(streams, Tree)
-    if alone:
-        return Tree(streams.place, tuple(added), 1 + sum(value.weight for _, value in added))
     weight = streams.weight + sum(value.weight for _, value in added)
     return Tree(streams.place, (*streams.entries, *added), weight)
 

@@ -135,7 +135,6 @@ class SmallestDelays:
 
     def __init__(self, document: PlanDocument) -> None:
         self._document = document
-        self._plain = not any("cut_through_octets" in node for node in document["nodes"])
         self._takes: dict[int, _Times] = {}
         self._outside: dict[tuple[int, int, int], int] = {}
         self._found: dict[tuple[int, int, int], int] = {}
@@ -153,11 +152,12 @@ class SmallestDelays:
         return found
 
     def _ns(self, stream: Stream, listener: int, octets: int) -> int:
-        if not self._plain or "redundancy" in stream:
+        takes, passed = self._each(octets), None
+        if "redundancy" not in stream:
+            passed = path_to(stream, listener)
+            delay = sum([takes[number] for number in passed])
+        if passed is None or not takes.cut_through.isdisjoint(passed):
             return smallest_delay_ns(self._document, stream, listener, octets, self._points)
-        takes = self._each(octets)
-        passed = path_to(stream, listener)
-        delay = sum([takes[number] for number in passed])
         ends = passed[0], passed[-1], octets
         if ends not in self._outside:
             self._outside[ends] = self._not_counted(*ends)
@@ -168,10 +168,11 @@ class SmallestDelays:
 
         If False, :meth:`ns` decides.
         """
-        if not self._plain or "redundancy" in stream:
+        if "redundancy" in stream:
             return False
-        takes = self._each(octets)
-        return sum([takes[hop["port"]] for hop in stream["route"]]) <= limit_ns * 1_000
+        takes, passed = self._each(octets), [hop["port"] for hop in stream["route"]]
+        delay = sum([takes[number] for number in passed])
+        return takes.cut_through.isdisjoint(passed) and delay <= limit_ns * 1_000
 
     def _each(self, octets: int) -> _Times:
         takes = self._takes.get(octets)
@@ -197,10 +198,15 @@ class _Times(dict[int, int]):
 
     def __init__(self, document: PlanDocument, octets: int) -> None:
         self._nodes, self._ports, self._octets = document["nodes"], document["ports"], octets
+        self.cut_through: set[int] = set()
+        """Those of these ports whose nodes forward frames before they are complete."""
 
     def __missing__(self, number: int) -> int:
         port = self._ports[number]
-        found = self._nodes[port["node"]]["processing_ns"] * 1_000 + port["propagation_ps"]
+        node = self._nodes[port["node"]]
+        if "cut_through_octets" in node:
+            self.cut_through.add(number)
+        found = node["processing_ns"] * 1_000 + port["propagation_ps"]
         found += transmission_ps(BEFORE_STAMP + self._octets, port["rate_bps"])
         self[number] = found
         return found

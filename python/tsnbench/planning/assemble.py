@@ -87,7 +87,7 @@ def port_document(port: Port) -> plan_types.Port:
             "propagation_ps": port.propagation_ps,
             "pcp_to_class": list(port.pcp_to_class),
             "classes": _classes(port),
-            "gates": None if port.gates is None else _gates(port, port.gates),
+            "gates": gates_document(port),
             "preemption": preemption,
             "server": _server(port),
             "transmit_buffer": transmit_buffer(port) if transmit_buffer(port) > 1 else None,
@@ -119,7 +119,11 @@ def _classes(port: Port) -> list[plan_types.Class]:
     ]
 
 
-def _gates(port: Port, first: Gates) -> plan_types.Gates:
+def gates_document(port: Port) -> plan_types.Gates | None:
+    """The gates of a port in the Plan's form; None if it has none."""
+    first = port.gates
+    if first is None:
+        return None
     written = port.shaper.gates
     # A list that replaces another one has the default guard.
     unguarded = isinstance(written, model.Gates) and not written.guard

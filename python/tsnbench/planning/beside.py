@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from tsnbench._native import ReadPlan
 from tsnbench.plan.document import Plan
 from tsnbench.plan.streams.facts import Facts
-from tsnbench.planning.assemble import port_document, stream_document, tap_document
+from tsnbench.planning.assemble import gates_document, stream_document, tap_document
 from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.planning.impossible import broken_limits
@@ -24,11 +24,11 @@ from tsnbench.planning.places import ScenarioPlaces
 from tsnbench.planning.routing.routes import route_flows
 from tsnbench.planning.scheduling.schedule import schedule_beside
 from tsnbench.planning.streams.release_pattern import set_phases
-from tsnbench.planning.streams.sizes import size_flows
+from tsnbench.planning.streams.sizes import size_each
 from tsnbench.planning.streams.survival import name_failures
 from tsnbench.planning.streams.telegrams import Replies
 from tsnbench.planning.topology.addressing import address_flows, name_flows
-from tsnbench.planning.topology.taps import place_taps_beside
+from tsnbench.planning.topology.taps import TapChange, place_taps_beside
 from tsnbench.scenario import model
 from tsnbench.scenario.model.scenario import SETTLED
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument, Tap
     from tsnbench.plan.types import Port as PortDocument
 
-FLOW_PASSES = (name_flows, route_flows, address_flows, size_flows, set_phases, name_failures)
+FLOW_PASSES = (name_flows, route_flows, address_flows, size_each, set_phases, name_failures)
 """The passes that fill a flow without looking at other flows; the others have nothing to do in a separable
 network."""
 _DOCUMENT = {
@@ -141,17 +141,17 @@ def beside(
             return None
         for number in touched:
             ports[number] = again[number]
-    whole = _beside(draft, scenario, ports, _replaced(draft.flows, places, part.flows))
+    whole = draft.alike(scenario, ports, _replaced(draft.flows, places, part.flows))
     ends = {hop.port for flow in gone for hop in flow.route}
     staying = [draft.flows[place] for place in before.read.streams_at(ends, {*places})] if gone else []
-    place_taps_beside(whole, draft.taps, gone, staying, part.flows)
+    taps = place_taps_beside(whole, draft.taps, gone, staying, part.flows)
     replies = Replies.of(part.scenario)
     added = [stream_document(flow, replies) for flow in part.flows]
     document: PlanDocument = {
         **earlier.document,
         "ports": _ports(earlier.document, ports, touched),
         "streams": _replaced(earlier.document["streams"], places, added),
-        "taps": _taps(earlier.document, draft, whole),
+        "taps": _taps(earlier.document, taps),
     }
     if any(broken_limits(Facts({**document, "streams": added}))):
         return None
@@ -165,10 +165,7 @@ def beside(
 def _of_streams(draft: Draft, scenario: model.Scenario, names: Sequence[str]) -> Draft:
     """A draft of the same network, without flows, of these streams alone."""
     streams = {name: scenario.streams[name] for name in names}
-    part = Draft(scenario.model_copy(update={"streams": streams}), draft.nodes, draft.ports, ways=draft.ways)
-    # The same nodes, whose numbers are known.
-    vars(part)["node_numbers"] = draft.node_numbers
-    return part
+    return draft.alike(scenario.model_copy(update={"streams": streams}), draft.ports, [])
 
 
 def _placed(
@@ -191,7 +188,7 @@ def _placed(
     ports = [*before.bare]
     for number in touched:
         ports[number] = without_gates(ports[number])
-    again = _beside(before.draft, part.scenario, ports, [*near, *part.flows])
+    again = before.draft.alike(part.scenario, ports, [*near, *part.flows])
     again.reopened = touched
     return ports if schedule_beside(again, part.flows, before.read, left) else None
 
@@ -210,7 +207,7 @@ def _scheduled(
     ports = [*before.bare]
     for number in passed:
         ports[number] = without_gates(ports[number])
-    again = _beside(draft, part.scenario, ports, flows)
+    again = draft.alike(part.scenario, ports, flows)
     # The flows themselves know their places.
     again.earlier, again.reopened = {**plan.document, "streams": []}, touched
     schedule_flows(again)
@@ -221,14 +218,6 @@ def _scheduled(
         for flow, was in zip(flows, earlier, strict=False)
     )
     return None if moved else ports
-
-
-def _beside(draft: Draft, scenario: model.Scenario, ports: list[Port], flows: list[Flow]) -> Draft:
-    """A draft of the same network."""
-    made = Draft(scenario, draft.nodes, ports, flows, ways=draft.ways)
-    made.problems_by_queues = draft.problems_by_queues
-    made.native_networks = draft.native_networks
-    return made
 
 
 def without_gates(port: Port) -> Port:
@@ -261,15 +250,26 @@ def _copied(part: Part, **other: object) -> Part:
 
 
 def _ports(document: PlanDocument, ports: Sequence[Port], touched: Iterable[int]) -> list[PortDocument]:
+    """The ports, of which these have the gates that were planned now."""
     found = list(document["ports"])
     for number in touched:
-        found[number] = port_document(ports[number])
+        own = found[number].copy()
+        if (gates := gates_document(ports[number])) is not None:
+            own["gates"] = gates
+        else:
+            own.pop("gates", None)
+        found[number] = own
     return found
 
 
-def _taps(document: PlanDocument, earlier: Draft, draft: Draft) -> list[Tap]:
-    """The taps, those of the earlier Plan as the same objects."""
-    if draft.taps is earlier.taps:
+def _taps(document: PlanDocument, changes: Sequence[TapChange]) -> list[Tap]:
+    """The taps after these changes, those of the earlier Plan as the same objects."""
+    if not changes:
         return document["taps"]
-    known = dict(zip(map(id, earlier.taps), document["taps"], strict=True))
-    return [known.get(id(tap)) or tap_document(tap) for tap in draft.taps]
+    found = list(document["taps"])
+    for place, tap in changes:
+        if tap is None:
+            del found[place]
+        else:
+            found.insert(place, tap_document(tap))
+    return found

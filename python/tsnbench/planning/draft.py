@@ -257,6 +257,20 @@ class Draft:
     native_networks: dict[int, ScheduleNetwork] = field(default_factory=dict)
     """The same as the native module read them."""
 
+    def alike(self, scenario: model.Scenario, ports: list[Port], flows: list[Flow]) -> Draft:
+        """A draft of the same nodes and links with other flows, which shares what only depends on those."""
+        made = Draft(
+            scenario,
+            self.nodes,
+            ports,
+            flows,
+            ways=self.ways,
+            problems_by_queues=self.problems_by_queues,
+            native_networks=self.native_networks,
+        )
+        made.__dict__["node_numbers"] = self.node_numbers
+        return made
+
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
         """Notes a problem; the same one of further flows or ports is noted once."""
         path = as_written(self.scenario, (port.name for port in self.ports), path)

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tsnbench.scenario import model, tables
 from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
@@ -18,9 +17,6 @@ from tsnbench.scenario.text import source
 from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.text.sweep import MOST_RUNS, Axes, Axis
 from tsnbench.scenario.text.tree import Mapping, Scalar
-
-if TYPE_CHECKING:
-    from tsnbench.scenario.build.net import Net
 
 _MOST_PARTS = 5_000_000
 """Nodes, links and streams of all runs together, so that a sweep fits into memory."""
@@ -130,12 +126,11 @@ def runs_of(
     beside: tuple[str, ...] = (),
     chosen: Map[str, int] | None = None,
     text: str = "",
-    net: Net | None = None,
 ) -> list[model.Scenario]:
     """Every combination of a scenario's tree; ``beside`` are the files of the tables that are part of it.
 
     ``chosen``: axes, by their paths, of which only one value is wanted, with the place of that value.
-    ``text``: the text of the tree, which run folders keep. ``net``: its network, if that was read before.
+    ``text``: the text of the tree, which run folders keep.
 
     An axis can depend on earlier choices (lists within an alternative), so one axis is chosen from at a time,
     in the order of the pass.
@@ -149,7 +144,7 @@ def runs_of(
     while pending:
         choices = pending.pop()
         reading = Reading(file, choices, made, beside)
-        scenario = read_run(tree, reading, net)
+        scenario = read_run(tree, reading)
         passes += 1
         problems += reading.problems
         used |= reading.parameters.used

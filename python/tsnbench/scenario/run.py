@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from typing import NamedTuple
 
 from tsnbench.scenario import model, sections
 from tsnbench.scenario.build import clock_faults, clocks, faults, hosts, network, policing, shapers, streams
@@ -14,16 +14,34 @@ from tsnbench.scenario.text.reading import Bad, Reading
 from tsnbench.scenario.text.tree import Mapping
 
 
-def read_network(tree: Mapping, reading: Reading) -> Net:
-    """The network of a scenario without mistakes, for further readings of the same scenario."""
+class Known(NamedTuple):
+    """What streams need that are added to a scenario which was read before."""
+
+    net: Net
+    worst_case: bool
+    """As for :func:`streams.build`."""
+
+
+def read_known(tree: Mapping, reading: Reading) -> Known:
+    """The known parts of a scenario without mistakes."""
     read_parameters(reading, tree)
     top = SCENARIO.read(reading, tree, "")
     assert not isinstance(top, Bad)
-    return network.build(reading, top["network"]).ready()
+    worst_case = top.get("requirements", {}).get("worst-case", False)
+    return Known(network.build(reading, top["network"]).ready(), worst_case)
 
 
-def read_run(tree: Mapping, reading: Reading, known: Net | None = None) -> model.Scenario | None:
-    """One run; None where a mistake was noted. ``known``: its network, if that was read before."""
+def read_streams(written: Mapping, reading: Reading, known: Known) -> dict[str, model.Stream] | None:
+    """The streams of a section alone. None after a mistake, or if a list stands where one value belongs."""
+    found = SCENARIO.fields["streams"].kind.read(reading, written, "streams")
+    if isinstance(found, Bad):
+        return None
+    built = streams.build(reading, known.net.read_by(reading), found, known.worst_case)
+    return None if reading.problems or reading.axes else built
+
+
+def read_run(tree: Mapping, reading: Reading) -> model.Scenario | None:
+    """One run; None where a mistake was noted."""
     tree = sections.apart(reading, tree)
     entries = tuple((key, value) for key, value in tree.entries if key.text != "parameters")
     read_parameters(reading, tree)
@@ -32,10 +50,7 @@ def read_run(tree: Mapping, reading: Reading, known: Net | None = None) -> model
         return None
     net = Net(reading)
     net.named = net.whole = False
-    if known is not None:
-        net = copy(known)
-        net.reading = reading
-    elif "network" in top:
+    if "network" in top:
         net = network.build(reading, top["network"])
     # A stream whose name is a mistake is reported already.
     misnamed = any(problem.path.startswith("streams.") for problem in reading.problems)

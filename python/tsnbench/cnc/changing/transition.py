@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tsnbench._native import ReadPlan
 from tsnbench.cnc.changes import Kind, NotAcceptedError
 from tsnbench.cnc.network import Network, of_groups
-from tsnbench.plan.bounds import finish, release_tick
+from tsnbench.plan.bounds import finish
 from tsnbench.plan.document import Plan
 from tsnbench.planning.errors import PlanningProblem
 from tsnbench.quantities import quantity
@@ -83,7 +83,7 @@ def together(now: Network, after: Network, left: Collection[str]) -> Network | N
         raise NotAcceptedError(Kind.REFUSED, [problem]) from error
     found: Bounds = json.loads(read.bounds(False, None))
     for flow in found["flows"]:
-        finish(flow, release_tick(document))
+        finish(flow, plan.facts.release_tick)
     return replace(after, plan=plan, bounds=found, read=read, draft=None)
 
 

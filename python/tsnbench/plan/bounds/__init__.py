@@ -12,6 +12,7 @@ from tsnbench import quantities
 from tsnbench._native import BoundsMemory, ReadPlan
 from tsnbench.errors import InputError
 from tsnbench.plan.bounds.promise import promised
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
@@ -105,19 +106,14 @@ def bounds_of_read(plan: Known, hops: bool = True, memory: BoundsMemory | None =
     found: Bounds = json.loads(plan.read.bounds(hops, memory))
     found = with_windows(with_proof(found, plan), plan)
     _name_promise(found)
-    tick = release_tick(plan.document)
+    tick = Facts(plan.document).release_tick
     for flow in found["flows"]:
         finish(flow, tick)
     return found
 
 
-def release_tick(document: PlanDocument) -> int:
-    """The tick of stamps at the release, ns; 1 without such taps."""
-    return max([tap["granularity_ns"] for tap in document["taps"] if tap["stage"] == "send"], default=1)
-
-
 def finish(flow: FlowBounds, tick: int) -> None:
-    """Fills what follows from the other bounds of a flow; ``tick``: that of :func:`release_tick`."""
+    """Fills what follows from the other bounds of a flow; ``tick``: :attr:`Facts.release_tick`."""
     apart = [] if flow["upper_ns"] is None else [flow["upper_ns"] - flow["lower_ns"]]
     varies = flow.get("jitter_ns")
     apart += [] if varies is None else [varies]

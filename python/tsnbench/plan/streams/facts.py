@@ -66,6 +66,12 @@ class Facts:
         return SmallestDelays(self.document)
 
     @cached_property
+    def release_tick(self) -> int:
+        """The tick of stamps at the release, ns; 1 without such taps."""
+        taps = self.document["taps"]
+        return max([tap["granularity_ns"] for tap in taps if tap["stage"] == "send"], default=1)
+
+    @cached_property
     def largest(self) -> dict[str, int]:
         """The octets of each stream's largest frame."""
         return {stream["name"]: sizes(stream["size"]).largest for stream in self.document["streams"]}

@@ -453,7 +453,7 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
             continue
         for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
             passed = seen[pcp, queue]
-            if hop.port in passed:
+            if hop.port in passed or not (draft.reopened is None or hop.port in draft.reopened):
                 continue
             passed.add(hop.port)
             check_scheduled(draft, draft.ports[hop.port], f"streams.{flow.group}", "scheduled streams")
@@ -467,8 +467,6 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
                 draft.problem(path, f"a class for each queue of scheduled streams at {port.name}", pcps)
     by_link = {found["link"]: found for found in lists}
     for number, own in sorted(classes.items()):
-        if draft.reopened is not None and number not in draft.reopened:
-            continue
         # Written lists stay as they are.
         if draft.ports[number].shaper.gates is None:
             _gates(draft, draft.ports[number], own, by_link[number])

@@ -16,6 +16,12 @@ LARGEST_FRAME = 65_535
 
 def size_flows(draft: Draft) -> None:
     """Fills ``size`` of every flow in the Plan's form, and the largest frame where nodes need it."""
+    size_each(draft)
+    _note_largest(draft)
+
+
+def size_each(draft: Draft) -> None:
+    """Fills ``size`` of every flow alone."""
     for flow in draft.flows:
         size = flow.stream.size
         if isinstance(size, model.RecordedSizes):
@@ -42,12 +48,12 @@ def size_flows(draft: Draft) -> None:
                 f"frames of {SMALLEST_FRAME} to {LARGEST_FRAME} octets from destination address to FCS",
                 str(octets),
             )
-    if any(node.further is not None and node.further["kind"] == "per-octet" for node in draft.nodes):
-        _note_largest(draft)
 
 
 def _note_largest(draft: Draft) -> None:
     """The largest frame, for nodes that take a time for each octet."""
+    if not any(node.further is not None and node.further["kind"] == "per-octet" for node in draft.nodes):
+        return
     tag = R_TAG if any(flow.redundancy for flow in draft.flows) else 0
     largest = max((sizes(flow.size).largest for flow in draft.flows), default=0) + tag
     for node in draft.nodes:

@@ -34,27 +34,39 @@ def place_taps(draft: Draft) -> None:
     draft.taps = sorted(wanted, key=lambda tap: _order(draft, tap))
 
 
+TapChange = tuple[int, Tap | None]
+"""A place in a list of taps, and the tap that is inserted there; None: the one there leaves."""
+
+
 def place_taps_beside(
     draft: Draft, earlier: list[Tap], left: Sequence[Flow], near: Sequence[Flow], joined: Sequence[Flow]
-) -> None:
+) -> list[TapChange]:
     """Fills ``taps`` as :func:`place_taps` does, where flows left an earlier draft, and others joined; with
     ``earlier`` itself if nothing changes.
+
+    Returns:
+        What makes them of ``earlier``, one change after the other.
 
     Args:
         draft: its scenario requests no stages of hosts. earlier: the taps of the earlier draft.
             left, joined: the flows. near: at least all flows that begin or end where one of ``left`` did.
     """
-    draft.taps = earlier
-    named = Draft(draft.scenario, draft.nodes, draft.ports)
-    place_taps(named)
-    stay = {*_at_ends(draft, [*near, *joined]), *named.taps}
+    stay = _at_ends(draft, [*near, *joined])
+    if draft.scenario.taps.ports:
+        named = draft.alike(draft.scenario, draft.ports, [])
+        place_taps(named)
+        stay.update(named.taps)
+    taps, changes = earlier, list[TapChange]()
     for tap in [*(_at_ends(draft, left) - stay), *stay]:
         order = _order(draft, tap)
-        place = bisect_left(draft.taps, order, key=lambda own: _order(draft, own))
-        there = place < len(draft.taps) and _order(draft, draft.taps[place]) == order
+        place = bisect_left(taps, order, key=lambda own: _order(draft, own))
+        there = place < len(taps) and _order(draft, taps[place]) == order
         if there != (tap in stay):
             # Lists that others have stay as they are.
-            draft.taps = [*draft.taps[:place], *([] if there else [tap]), *draft.taps[place + there :]]
+            taps = [*taps[:place], *([] if there else [tap]), *taps[place + there :]]
+            changes.append((place, None if there else tap))
+    draft.taps = taps
+    return changes
 
 
 def _at_ends(draft: Draft, flows: Sequence[Flow]) -> set[Tap]:

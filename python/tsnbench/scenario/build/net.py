@@ -44,6 +44,12 @@ class Net:
         self.named = True
         self.whole = True
 
+    def read_by(self, reading: Reading) -> Net:
+        """The same network for another reading."""
+        again = object.__new__(Net)
+        again.__dict__.update(self.__dict__, reading=reading)
+        return again
+
     def forwards(self, node: str) -> bool:
         return self.nodes[node].kind != "station"
 
