@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from cnc.cell import BOUNDED, GREEDY, SCENARIO, SCHEDULED, TIGHT, after, base_of
+from tsnbench.cnc import remedies
 from tsnbench.cnc.admission import Rules, decide, first
 from tsnbench.cnc.changes import Change, Kind, NotAcceptedError
 from tsnbench.cnc.network import Base, Network
@@ -16,6 +18,7 @@ from tsnbench.cnc.remedies import with_remedy
 from tsnbench.cnc.requests import KEYS
 from tsnbench.foreign import Json
 from tsnbench.planning.passes import prove
+from tsnbench.planning.scheduling.hints import patience
 from tsnbench.scenario.grammar.streams import STREAM
 
 
@@ -104,6 +107,106 @@ def test_the_remedy_of_a_bounded_stream_was_tried(base: Base) -> None:
     told = with_remedy(base, now, change, Rules(), problems)
     assert told[0].hint == "requires.delay: 1 ms would be admitted (tried)"
     decide(base, now, Change("a", {"late": {**late, "requires": {"delay": "1 ms"}}}), Rules())
+
+
+LATE: Json = {**BOUNDED, "payload": "1400 B", "requires": {"delay": "500 us"}}
+SLOW: Json = {"requires": {"delay": "3 ms"}}
+
+
+@pytest.mark.parametrize(
+    ("add", "hint", "part", "looser"),
+    [
+        (
+            {"late": LATE, "ok": SCHEDULED, "low": BOUNDED},
+            "ok, low would be admitted without late; with streams.late.requires.delay: 1 ms, all would "
+            "be admitted (tried)",
+            ["ok", "low"],
+            {"late": {"requires": {"delay": "1 ms"}}},
+        ),
+        # Nobody can be admitted as it is.
+        (
+            {"late": LATE, "later": LATE},
+            "with streams.late.requires.delay: 1 ms and streams.later.requires.delay: 1 ms, all would be "
+            "admitted (tried)",
+            [],
+            {"late": {"requires": {"delay": "1 ms"}}, "later": {"requires": {"delay": "1 ms"}}},
+        ),
+        # Only one of those in the way can ask for less.
+        (
+            {"greedy": GREEDY, "late": LATE, "ok": BOUNDED},
+            "ok would be admitted without greedy, late; with streams.late.requires.delay: 1 ms, all but "
+            "greedy would be admitted (tried)",
+            ["ok"],
+            {"late": {"requires": {"delay": "1 ms"}}, "greedy": None},
+        ),
+        # What the planner tried comes first.
+        (
+            {"ok": BOUNDED, "tight": TIGHT, "low": BOUNDED},
+            "there is a schedule with streams.tight.requires.delay: 338560 ns or with 1 Gbit/s on sw1 -- "
+            "sw2, sw2 -- sw3, sw3 -- ctl, cam2 -- sw1; ok, low would be admitted without tight; with "
+            "streams.tight.requires.delay: 400 us, all would be admitted (tried)",
+            ["ok", "low"],
+            {"tight": {"requires": {"delay": "400 us"}}},
+        ),
+        # The first one stands in the way of all others, and each of them in its way.
+        (
+            {"greedy": {**GREEDY, "requires": {}}, **{f"s{n}": {**LATE, **SLOW} for n in range(4)}},
+            "the other 4 would be admitted without greedy (tried)",
+            ["s0", "s1", "s2", "s3"],
+            {},
+        ),
+    ],
+)  # fmt: skip
+def test_the_remedy_of_a_group_was_tried(
+    base: Base, add: dict[str, Json], hint: str, part: list[str], looser: dict[str, Json | None]
+) -> None:
+    now, rules = first(base), Rules()
+    change = Change("a", add)
+    with patience(10):  # as the service has
+        problems = refused(base, now, change).problems
+    told = with_remedy(base, now, change, rules, problems)
+    assert told[0].hint == hint
+    assert told[1:] == [*problems[1:]]
+    if part:
+        decide(base, now, Change("a", {name: add[name] for name in part}), rules)
+    other = {name: {**one, **less} for name, one in add.items() if (less := looser.get(name, {})) is not None}
+    if looser:
+        decide(base, now, Change("a", other), rules)
+
+
+def test_remedies_do_not_wait_for_the_exact_engine(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = {f"s{number}": {**SCHEDULED, "payload": "1400 B"} for number in range(8)}
+    now, change = first(base), Change("a", many)
+    problems = refused(base, now, change).problems
+    monkeypatch.delattr("tsnbench.planning.scheduling.engines.solve")
+    hint = str(with_remedy(base, now, change, Rules(), problems)[0].hint)
+    assert re.search(r"the other \d would be admitted without s\d, s\d \(tried\)", hint), hint
+
+
+def test_the_remedy_of_a_group_leaves_what_it_replaces(base: Base) -> None:
+    small = {**BOUNDED, "payload": "100 B"}
+    now = after(base, Change("a", {"late": small, "gone": small}))
+    change = Change("a", {"late": LATE, "new": small}, ("late", "gone"))
+    hint = str(with_remedy(base, now, change, Rules(), refused(base, now, change).problems)[0].hint)
+    assert hint.startswith("new would be admitted without late; with streams.late.requires.delay: 1 ms"), hint
+    part = decide(base, now, Change("a", {"new": change.add["new"]}, ("gone",)), Rules())
+    assert part.flows("late") == now.flows("late")
+
+
+def test_the_remedy_of_many_streams_ends_after_its_time(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = {f"s{number}": BOUNDED | {"payload": "100 B"} for number in range(200)}
+    now, change, tries = first(base), Change("a", many), list[Change]()
+    problems = refused(base, now, change).problems
+
+    def tried(base: Base, now: Network, change: Change, rules: Rules) -> Network:
+        tries.append(change)
+        return decide(base, now, change, rules)
+
+    monkeypatch.setattr(remedies, "decide", tried)
+    monkeypatch.setattr(remedies, "monotonic", lambda: len(tries) / 8)
+    hint = with_remedy(base, now, change, Rules(), problems)[0].hint
+    assert len(tries) == 8 * remedies.PATIENCE_S + 1
+    assert re.fullmatch(r"s0, .* and \d+ more would be admitted without the others \(tried\)", str(hint))
 
 
 def test_beside_a_redundant_stream_another_vlan_is_offered(tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ _HURRY_S: ContextVar[float] = ContextVar("hurry", default=inf)
 
 @contextmanager
 def hurry(seconds: float) -> Iterator[None]:
-    """Within, the exact engine searches for at most so many seconds of its work."""
+    """Within, the exact engine searches for at most so many seconds of its work; 0: only where the scenario
+    names it."""
     before = _HURRY_S.set(seconds)
     try:
         yield
@@ -77,7 +78,7 @@ def _search(
     text = _native.compact(problem)
     found: Found = json.loads(_native.schedule(text, "{}", _native.compact(list(earlier)), links))
     asked = wanted.engine == "exact" or wanted.objective is not None
-    here = find_spec("ortools") is not None
+    here = find_spec("ortools") is not None and (asked or _HURRY_S.get() > 0)
     if asked and not here:
         return {**found, "reasons": [MISSING], "sentences": [NO_ORTOOLS]}
     if wanted.engine == "heuristic" or not here or not (asked or _stuck(found)) or not _open(found):
