@@ -21,11 +21,15 @@ from yangson.enumerations import ContentType, ValidationScope
 
 from cnc.cell import BOUNDED, CAM, CAM2, CTL, SCENARIO, SCHEDULED, Served, base_of, serving, stream_of
 from tsnbench.cnc.changes import SettingError
+from tsnbench.cnc.devices import NetconfDevices
 from tsnbench.cnc.restconf.mapping import name_of
 from tsnbench.cnc.restconf.model import CNC, HERE, REASON, TOP, Model
+from tsnbench.cnc.restconf.stations import Stations
+from tsnbench.cnc.restconf.status import status_of
 from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
+from tsnbench.deploy import Access
 
 MODULES = Path(os.environ.get("TSNBENCH_YANG", Path(__file__).resolve().parents[3] / "shared/yang"))
 pytestmark = pytest.mark.skipif(
@@ -385,6 +389,8 @@ def test_a_refusal_is_explained_beside_the_status_with_what_was_tried(served: Se
     for key, hint in hints.items():
         found = read(served, key)
         assert found["status-info"]["failure-code"] == 21
+        # It is the listener that the frames reach too late.
+        assert found["failed-interfaces"] == [{"mac-address": CTL, "interface-name": "eth1"}]
         assert hint in found[REASON][0]["hint"]
         assert found[REASON][0].keys() <= {"path", "expected", "found", "hint", "code"}
         where = f"{CUC}/stream={key}?fields=tsnbench-cnc:reason/hint"
@@ -395,6 +401,48 @@ def test_a_refusal_is_explained_beside_the_status_with_what_was_tried(served: Se
     judged(served)
     for key in hints:
         served.ask("DELETE", f"{CUC}/stream={key}")
+
+
+def test_failed_interfaces_are_those_where_the_network_has_no_room(tmp_path: Path) -> None:
+    """The slow port of the path: a bridge's, by the Plan's address and the device's own name."""
+    links = (
+        "[{rate: 100 Mbit/s, between: [cam-sw1, sw2-sw3, sw3-ctl, cam2-sw1]}, "
+        "{rate: 20 Mbit/s, between: sw1-sw2}, {rate: 100 Mbit/s, between: sw1-sw2}]"
+    )
+    text = re.sub(r"links: .*", f"links: {links}", SCENARIO).replace("200 us", "900 us")
+    base = base_of(tmp_path, text)
+    service = Service(base, Store(tmp_path / "store", base.digest))
+    service.devices = NetconfDevices([], Access("admin"), tmp_path, {"sw1 -> sw2 #1": "port7"})
+    streams = Streams(service, Model(MODULES))
+    fits, wide = bounded(), bounded(2)
+    wide["talker"]["traffic-specification"]["interval"]["denominator"] = 2500
+    written(streams, fits, wide)
+    # It is late as well, but a longer latency would not help.
+    assert computed(streams) == {fits["stream-id"]: 0, wide["stream-id"]: 3}
+    own = streams.all()[wide["stream-id"]]
+    found = status_of(service.network, wide, "planned", own.failure, streams.stations, None, own.reasons)
+    service.close()
+    assert found["failed-interfaces"] == [{"mac-address": "02-00-00-04-00-03", "interface-name": "port7"}]
+    assert "failed-interfaces" not in status_of(service.network, fits, "configured", 0, streams.stations)
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("more than sw1 -> sw21 has, and sw21 -> b.c", ["sw1", "sw21"]),
+        ("the link sw1 -> sw2, at b.c", ["sw1"]),
+        ("shapers.sw1 -> sw2.gates", ["sw1"]),
+        ("a worst case of 3 ms at b.c", ["b.c"]),
+        ("log to a: late; b.c to b.c", ["a", "b.c"]),
+        ("at sw2, to nobody -> sw3, and a", []),
+    ],
+)
+def test_interfaces_that_a_reason_names(tmp_path: Path, text: str, nodes: list[str]) -> None:
+    links = "{rate: 1 Gbit/s, between: [a-sw1, sw1-sw2, sw1-sw21, sw21-b.c]}"
+    network = f"network: {{stations: [a, b.c], bridges: [sw1, sw2, sw21], links: {links}}}"
+    streams = "streams: {x: {from: a, to: b.c, period: 1 ms, payload: 100 B}}"
+    base = base_of(tmp_path, f"name: cell\nduration: 10 ms\n{network}\n{streams}\n")
+    assert [one.node for one in Stations(base.plan.document).named(text)] == nodes
 
 
 def test_of_two_streams_that_do_not_fit_together_the_rank_decides(streams: Streams) -> None:

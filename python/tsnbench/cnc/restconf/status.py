@@ -12,7 +12,7 @@ from tsnbench.cnc.facts import stream_facts
 from tsnbench.cnc.network import Network
 from tsnbench.cnc.restconf.mapping import interfaces, name_of
 from tsnbench.cnc.restconf.model import IN_FORCE, REASON
-from tsnbench.cnc.restconf.stations import Stations, canonical
+from tsnbench.cnc.restconf.stations import Interface, Stations, canonical
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json, Part
@@ -21,10 +21,11 @@ MOST_NS = 2**32 - 1
 """Of ``accumulated-latency`` and ``time-aware-offset``."""
 NO_FAILURE, BANDWIDTH, RESOURCES, CLASS_BANDWIDTH, STREAM_ID, FRAME_SIZE, MAX_LATENCY = 0, 1, 2, 3, 4, 14, 21
 """IEEE 802.1Q-2022, Table 46-15."""
+LOSS = "no frame of"
 _WORDS = (
     (FRAME_SIZE, ("a payload of at most", "a frame of at most", "frame size")),
     (MAX_LATENCY, ("deadline", "a worst case within", "a limit of at least", "max-latency", "keeps its")),
-    (CLASS_BANDWIDTH, ("a bounded delay", "no frame of", "a reservation below")),
+    (CLASS_BANDWIDTH, ("a bounded delay", LOSS, "a reservation below")),
     (BANDWIDTH, ("more than the link", "a rate below", "utilisation", "of the time of")),
     (STREAM_ID, ("a name that no other stream has",)),
 )
@@ -32,11 +33,20 @@ _WORDS = (
 
 
 def failure_code(reasons: Sequence[Part]) -> int:
-    """The failure code of a refusal, from its first reason."""
+    """The failure code of a refusal, from its main reason."""
     if not reasons:
         return NO_FAILURE
-    text = f"{reasons[0]['path']} {reasons[0]['expected']} {reasons[0]['found']}"
+    text = _text(_main(reasons))
     return next((code for code, words in _WORDS if any(word in text for word in words)), RESOURCES)
+
+
+def _main(reasons: Sequence[Part]) -> Part:
+    """The first reason, but loss before others: where frames are lost, they are late, too."""
+    return next((one for one in reasons if LOSS in one["expected"]), reasons[0])
+
+
+def _text(reason: Part) -> str:
+    return f"{reason['path']} {reason['expected']} {reason['found']}"
 
 
 def latency_ns(network: Network, stream: Json) -> dict[str, int] | None:
@@ -79,6 +89,7 @@ def status_of(
             if end.node in delays:
                 one["accumulated-latency"] = delays[end.node]
             one["interface-configuration"] = _configuration(end.document(), one, facts[0], False)
+    failed = _failed(reasons, failure, stream, stations)
     ready = "ready" if facts else "failed" if failure else "none"
     return {
         "stream-id": stream["stream-id"],
@@ -86,10 +97,22 @@ def status_of(
         "talker": talker,
         "listener": listeners,
         "status-info": {"talker-status": ready, "listener-status": ready, "failure-code": failure},
+        **({"failed-interfaces": [one.document() for one in failed]} if failed else {}),
         # A number of 64 bits is a string in JSON (RFC 7951, 6.1).
         **({IN_FORCE: str(in_force_ns)} if facts and in_force_ns is not None else {}),
         **({REASON: [{key: one[key] for key in one if one[key]} for one in reasons]} if reasons else {}),
     }
+
+
+def _failed(reasons: Sequence[Part], failure: int, stream: Json, stations: Stations) -> Sequence[Interface]:
+    """The interfaces that the main reason names, or else the first one which names any (46.2.5.4).
+
+    A latency that no port or station stands beside fails at the listeners.
+    """
+    for one in (_main(reasons), *reasons) if reasons else ():
+        if found := stations.named(_text(one)):
+            return found
+    return [*interfaces(stream, stations)[1].values()] if failure == MAX_LATENCY else ()
 
 
 def _configuration(interface: Json, end: Json, facts: Json, talker: bool) -> Json:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import quantities
 from tsnbench.cnc.changes import Change, Decision, Kind, NotAcceptedError
+from tsnbench.cnc.devices import NetconfDevices
 from tsnbench.cnc.network import Network
 from tsnbench.cnc.restconf.mapping import max_latency_ns, name_of, scenario_stream
 from tsnbench.cnc.restconf.model import DataError, Model
@@ -67,7 +68,9 @@ class Streams:
         self.service, self.model = service, model
         self.domain = str(service.base.plan.name)
         """The only configuration domain: the name of the scenario."""
-        self.stations = Stations(service.base.plan.document)
+        devices = service.devices
+        names = devices.interfaces if isinstance(devices, NetconfDevices) else {}
+        self.stations = Stations(service.base.plan.document, names)
         self.offered: deque[str] = deque(maxlen=MOST_OFFERED)
         """The last StreamIDs that were told to be free: nobody else is told the same."""
         kept = service.store.wanted() if service.store else {}
