@@ -26,7 +26,7 @@ TESTS = Path(__file__).parent
 WALL_CLOCK = ("live", "backends/netns", "backends/vm", "hosts", "twin")
 """Tests with frames on real kernels, marked ``kernel``: one after the other, beside all others."""
 
-KERNEL_FILES = ("tuning/test_question.py", "ui/test_runs_on_kernels.py")
+KERNEL_FILES = ("cnc/test_transition_on_guest.py", "tuning/test_question.py", "ui/test_runs_on_kernels.py")
 """Files in other rooms that have tests marked ``kernel``: no other file is read for these tests."""
 
 NOT_QUICK = ("docs", "packaging", "ui", *WALL_CLOCK)

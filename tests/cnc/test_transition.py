@@ -125,6 +125,18 @@ def test_delays_of_streams_in_place_stay_while_others_join_and_leave(tmp_path: P
         if stream in SCHEDULED or "scheduled" in by_name(networks, stream):
             assert own == with_others[stream], stream
     # Of bounded streams each frame keeps the bound that was promised at any time, or around a change.
+    bounds = worst(networks)
+    assert with_others.keys() == bounds.keys()
+    for stream, found in with_others.items():
+        assert found, stream
+        assert None not in found, f"{stream} lost a frame"
+        both = found + one_by_one[stream]
+        assert max(one for one in both if one is not None) <= bounds[stream]
+    assert with_others["log1"] != without["log1"], "the others were there"
+
+
+def worst(networks: list[tuple[int, Network]]) -> dict[str, int]:
+    """The largest bound that each stream had at any time, or around a change."""
     bounds: dict[str, int] = {}
     for network in [one for _, one in networks] + around(networks):
         for flow in network.bounds["flows"]:
@@ -133,13 +145,7 @@ def test_delays_of_streams_in_place_stay_while_others_join_and_leave(tmp_path: P
             upper = flow["upper_ns"]
             assert upper is not None
             bounds[flow["stream"]] = max(bounds.get(flow["stream"], 0), upper)
-    assert with_others.keys() == bounds.keys()
-    for stream, found in with_others.items():
-        assert found, stream
-        assert None not in found, f"{stream} lost a frame"
-        both = found + one_by_one[stream]
-        assert max(one for one in both if one is not None) <= bounds[stream]
-    assert with_others["log1"] != without["log1"], "the others were there"
+    return bounds
 
 
 def test_gates_are_open_where_both_lists_open_them() -> None:
