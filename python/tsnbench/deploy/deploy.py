@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.deploy import record as records
+from tsnbench.deploy.at_once import at_once
 from tsnbench.deploy.changes import Change, Has, changes, same, words
 from tsnbench.deploy.cut_over import CutOver, begins, starts, still_waiting, unlike
 from tsnbench.deploy.device import PORT, Access, AccessError, Device, DeviceError, connect
@@ -328,25 +329,35 @@ def _connected(where: list[Target], access: Access) -> Iterator[list[Device]]:
     devices: list[Device] = []
     wrong: list[BackendError | InputError] = []
     try:
-        for one in where:
-            try:
-                devices.append(connect(one.node, one.host, one.port, access))
-                devices[-1].look()
-            except DeviceError as error:
-                text = str(error)
+        for one, found in zip(where, at_once(lambda one: _session(access, one), where), strict=True):
+            if isinstance(found, DeviceError):
+                text = str(found)
                 wrong.append(DeviceError(text if text.startswith(f"{one.node} ") else f"{one.node}: {text}"))
-            except InputError as error:
-                wrong.append(error)
+            elif isinstance(found, InputError):
+                wrong.append(found)
+            elif isinstance(found, BackendError):
+                raise found
+            else:
+                devices.append(found)
         if wrong:
             kind = AccessError if any(isinstance(one, InputError) for one in wrong) else BackendError
             raise kind("\n".join([*map(str, wrong), "nothing was changed on any device"]))
         yield devices
     finally:
-        for device in devices:
-            device.close()
+        at_once(Device.close, devices)
 
 
-def _read(devices: Iterable[Device]) -> dict[str, Has]:
+def _session(access: Access, one: Target) -> Device:
+    device = connect(one.node, one.host, one.port, access)
+    try:
+        device.look()
+    except BaseException:
+        device.close()
+        raise
+    return device
+
+
+def _read(devices: Sequence[Device]) -> dict[str, Has]:
     """What the devices have, by node.
 
     Raises:
@@ -354,11 +365,11 @@ def _read(devices: Iterable[Device]) -> dict[str, Has]:
     """
     has: dict[str, Has] = {}
     errors: dict[str, str] = {}
-    for device in devices:
-        try:
-            has[device.node] = device.has()
-        except DeviceError as error:
-            errors[device.node] = str(error)
+    for device, found in zip(devices, at_once(Device.has, devices), strict=True):
+        if isinstance(found, Has):
+            has[device.node] = found
+        else:
+            errors[device.node] = str(found)
     if errors:
         raise RefusedError(errors, touched=False)
     return has

@@ -6,10 +6,11 @@ every device was read back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tsnbench.deploy.at_once import at_once
 from tsnbench.deploy.changes import Change, Has, edit, same, words
 from tsnbench.deploy.device import DENIED, Device, DeviceError
 from tsnbench.errors import BackendError
@@ -96,40 +97,34 @@ def carry_out(jobs: list[Job], within_s: int = 120, between: Between | None = No
         _keep(order)
         _confirm(order)
     finally:
-        for job in jobs:
-            job.device.unlock()
-    warnings = []
-    for job in jobs:
-        try:
-            job.device.save()
-        except DeviceError as error:
-            warnings.append(f"{job.device.node}: in force, but not for the next start: {error}")
-    return warnings
+        at_once(lambda job: job.device.unlock(), jobs)
+    return [
+        f"{job.device.node}: in force, but not for the next start: {error}"
+        for job, error in _failures(lambda job: job.device.save(), jobs)
+    ]
 
 
 def _stage(jobs: list[Job], locked: Callable[[], None]) -> None:
-    errors: dict[str, str] = {}
-    for job in jobs:
-        try:
-            job.device.lock()
-        except DeviceError as error:
-            errors[job.device.node] = str(error)
+    errors = {job.device.node: str(error) for job, error in _failures(lambda job: job.device.lock(), jobs)}
     if not errors:
         locked()
-    for job in jobs:
-        try:
-            if job.device.node not in errors:
-                job.device.stage(job.edit)
-        except DeviceError as error:
-            errors[job.device.node] = _with_places(job, error)
+    free = [job for job in jobs if job.device.node not in errors]
+    failures = _failures(lambda job: job.device.stage(job.edit), free)
+    errors.update((job.device.node, _with_places(job, error)) for job, error in failures)
     if not errors:
         return
-    for job in jobs:
-        try:
-            job.device.discard()
-        except DeviceError as error:
-            errors.setdefault(job.device.node, str(error))
+    for job, error in _failures(lambda job: job.device.discard(), jobs):
+        errors.setdefault(job.device.node, str(error))
     raise RefusedError(errors, touched=False)
+
+
+def _failures(what: Callable[[Job], object], jobs: list[Job]) -> Iterator[tuple[Job, DeviceError]]:
+    """The devices that did not do something which all were asked at the same time."""
+    for job, found in zip(jobs, at_once(what, jobs), strict=True):
+        if isinstance(found, DeviceError):
+            yield job, found
+        elif isinstance(found, Exception):
+            raise found
 
 
 def _with_places(job: Job, error: DeviceError) -> str:
@@ -143,16 +138,24 @@ def _with_places(job: Job, error: DeviceError) -> str:
 def _commit(order: list[Job], within_s: int) -> None:
     errors: dict[str, str] = {}
     touched: list[Job] = []
-    for job in order:
-        touched.append(job)
-        try:
-            job.device.commit(job.edit, within_s)
-            wrong = job.wrong(job.device.has())
-        except DeviceError as error:
-            errors[job.device.node] = _with_places(job, error)
-            break
-        if wrong:
-            errors[job.device.node] = "it differs from the requested configuration: " + "; ".join(wrong)
+
+    def commit(job: Job) -> list[str]:
+        job.device.commit(job.edit, within_s)
+        return job.wrong(job.device.has())
+
+    # Devices that revert by themselves commit at the same time.
+    groups = [[job for job in order if job.device.confirmed]]
+    groups += [[job] for job in order if not job.device.confirmed]
+    for group in groups:
+        touched += group
+        for job, wrong in zip(group, at_once(commit, group), strict=True):
+            if isinstance(wrong, DeviceError):
+                errors[job.device.node] = _with_places(job, wrong)
+            elif isinstance(wrong, Exception):
+                raise wrong
+            elif wrong:
+                errors[job.device.node] = "it differs from the requested configuration: " + "; ".join(wrong)
+        if errors:
             break
     if not errors:
         return
@@ -180,13 +183,13 @@ def _keep(order: list[Job]) -> None:
 def _confirm(order: list[Job]) -> None:
     """Reads every device once more: some have another configuration after the commit that confirms."""
     errors: dict[str, str] = {}
-    for job in order:
-        try:
-            wrong = job.wrong(job.device.has())
-        except DeviceError as error:
-            errors[job.device.node] = f"it kept its commit, and cannot be read any more: {error}"
-            continue
-        if wrong:
+    found = at_once(lambda job: job.wrong(job.device.has()), order)
+    for job, wrong in zip(order, found, strict=True):
+        if isinstance(wrong, DeviceError):
+            errors[job.device.node] = f"it kept its commit, and cannot be read any more: {wrong}"
+        elif isinstance(wrong, Exception):
+            raise wrong
+        elif wrong:
             errors[job.device.node] = (
                 f"after its last commit, it differs from what it had: {'; '.join(wrong)}"
             )
