@@ -22,7 +22,7 @@ from yangson.enumerations import ContentType, ValidationScope
 from cnc.cell import BOUNDED, CAM, CAM2, CTL, SCENARIO, SCHEDULED, Served, base_of, serving, stream_of
 from tsnbench.cnc.changes import SettingError
 from tsnbench.cnc.devices import NetconfDevices
-from tsnbench.cnc.restconf.mapping import name_of
+from tsnbench.cnc.restconf.mapping import name_of, scenario_stream
 from tsnbench.cnc.restconf.model import CNC, HERE, REASON, TOP, Model
 from tsnbench.cnc.restconf.stations import Stations
 from tsnbench.cnc.restconf.status import status_of
@@ -30,6 +30,7 @@ from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
 from tsnbench.deploy import Access
+from tsnbench.scenario.model import Policy
 
 MODULES = Path(os.environ.get("TSNBENCH_YANG", Path(__file__).resolve().parents[3] / "shared/yang"))
 pytestmark = pytest.mark.skipif(
@@ -424,6 +425,26 @@ def test_failed_interfaces_are_those_where_the_network_has_no_room(tmp_path: Pat
     service.close()
     assert found["failed-interfaces"] == [{"mac-address": "02-00-00-04-00-03", "interface-name": "port7"}]
     assert "failed-interfaces" not in status_of(service.network, fits, "configured", 0, streams.stations)
+
+
+def test_a_talker_without_a_tag_has_the_class_of_the_policy(tmp_path: Path) -> None:
+    aware, other, rated = stream_of(), bounded(2), bounded(3)
+    for one in (aware, other, rated):
+        one["talker"]["data-frame-specification"] = [{"index": 0, "ieee802-mac-addresses": {}}]
+    rated["talker"]["traffic-specification"]["transmission-selection"] = 1
+    stations = Stations(base_of(tmp_path).plan.document)
+    words = [scenario_stream(one, stations) for one in (aware, other, rated)]
+    assert [(one.get("pcp"), one.get("class")) for one in words] == [(7, None), (5, None), (None, "sr/A")]
+    given = Policy(pcp=4, scheduled_pcp=6)
+    words = [scenario_stream(one, stations, None, given) for one in (aware, other, rated)]
+    assert [one.keys() & {"pcp", "class"} for one in words] == [set(), set(), {"class"}]
+    base = base_of(tmp_path, SCENARIO + "policy: {pcp: 4, scheduled-pcp: 6}\n")
+    service = Service(base, Store(tmp_path / "store", base.digest))
+    streams = Streams(service, Model(MODULES))
+    written(streams, aware, other)
+    assert {*computed(streams).values()} == {0}
+    service.close()
+    assert [service.network.flows(name_of(one["stream-id"]))[0]["pcp"] for one in (aware, other)] == [6, 4]
 
 
 @pytest.mark.parametrize(

@@ -167,15 +167,51 @@ def test_the_policy_of_the_scenario_counts_where_no_option_does(tmp_path: Path) 
     assert own.plan.to_json() == none.plan.to_json()
 
 
+def test_requests_that_name_no_class_have_that_of_the_policy(tmp_path: Path) -> None:
+    policy = (
+        "policy: {reserve: {7: 50 %, 6: 9 %, 5: 9 %}, pcp: 5, scheduled-pcp: 7, vlan: 10, most-streams: 4}\n"
+    )
+    base = base_of(tmp_path, SCENARIO + policy)
+    bare = {key: value for key, value in BOUNDED.items() if key != "pcp"}
+    add = {
+        "low": {**bare, "payload": "100 B"},
+        "own": {**bare, "payload": "100 B", "pcp": 6, "vlan": "20"},
+        "bare": {**bare, "payload": "100 B", "vlan": "none"},
+        "sr": {**bare, "payload": "100 B", "class": "sr/A"},
+        "gated": {**bare, "scheduled": True},
+    }
+    shares = {pcp: Fraction(share, 10**6) for pcp, share in base.scenario.policy.reserve.items()}
+    now = decide(
+        base, first(base), Change("a", add), rules := Rules(shares={**shares, 3: Fraction(1), 0: Fraction(1)})
+    )
+    found = {one["group"]: (one["pcp"], one.get("vid")) for one in now.plan.document["streams"]}
+    assert {name: found[name] for name in add} == {
+        "low": (5, 10),
+        "own": (6, 20),
+        "bare": (0, None),
+        "sr": (3, 10),
+        "gated": (7, 10),
+    }
+    assert found["log"] == (3, 100), "the policy is for clients"
+    assert now.requested["low"].written == add["low"]
+    assert decide(base, now, Change("a", {"low": add["low"]}), rules) is now
+    assert disagreement(base, now)[0] == ""
+
+
 def test_a_service_takes_the_policy_of_its_scenario(tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="needs uvicorn (pip install 'tsnbench[ui]')")
-    text = SCENARIO + "policy: {reserve: {7: 10 %}, moves: if-silent}\n"
+    text = SCENARIO + "policy: {reserve: {7: 10 %}, moves: if-silent, most-streams: 1}\n"
     with serving(tmp_path, text=text) as served:
         assert served.ask("PUT", "/api/streams/one", SCHEDULED)[0] == 201
         for name, stream in {"two": SCHEDULED, "low": BOUNDED}.items():
             assert served.ask("PUT", f"/api/streams/{name}", stream)[0] == 409, name
+        small = {**SCHEDULED, "payload": "10 B"}
+        told = served.ask("PUT", "/api/streams/two", small)[1]
+        assert told["detail"] == "streams: expected at most 1 requested streams, found more"
         assert served.ask("POST", "/api/tidy", {"silent": ["one"]})[0] == 200
         assert served.ask("POST", "/api/tidy", {"maintenance": True})[0] == 403
-    with serving(tmp_path, "--reserve", "3=10%", "--moves", "in-maintenance", text=text) as served:
+    with serving(
+        tmp_path, "--reserve", "3=10%", "--most-streams", 2, "--moves", "in-maintenance", text=text
+    ) as served:
         assert served.ask("PUT", "/api/streams/low", BOUNDED)[0] == 201
         assert served.ask("POST", "/api/tidy", {"silent": ["one"]})[0] == 403

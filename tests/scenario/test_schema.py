@@ -82,7 +82,7 @@ def test_shipped_scenarios_are_strict_yaml(path: Path) -> None:
 def test_the_schema_is_small_and_complete_without_references(validator: Any) -> None:
     """Repeated parts are shared: with all references resolved, the schema is that of the grammar."""
     schema = json_schema()
-    assert len(json.dumps(schema, separators=(",", ":"))) <= 85_600
+    assert len(json.dumps(schema, separators=(",", ":"))) <= 86_300
 
     def whole(node: Any) -> Any:
         if isinstance(node, list):

@@ -49,9 +49,16 @@ class Requested:
     slot: int
     """From this number its addresses follow: they stay when other streams leave."""
 
-    def with_addresses(self) -> foreign.Json:
-        """The stream with addresses that do not depend on its place among others."""
+    def completed(self, policy: model.Policy) -> foreign.Json:
+        """The stream with the policy's PCP and VLAN if it has none, and with addresses that do not depend on
+        its place among others."""
         own = {**self.written, "udp-port": FIRST_UDP_PORT + self.slot % (65_536 - FIRST_UDP_PORT)}
+        pcp = policy.scheduled_pcp if self.written.get("scheduled") in (True, "true") else policy.pcp
+        # The PCP is a part of the tag.
+        if pcp is not None and not own.keys() & {"pcp", "class"} and own.get("vlan") != "none":
+            own["pcp"] = pcp
+        if policy.vlan is not None:
+            own.setdefault("vlan", policy.vlan)
         to = self.written.get("to")
         return {**own, "address": multicast_ipv4(self.slot)} if isinstance(to, list) and len(to) > 1 else own
 
@@ -131,7 +138,7 @@ class Base:
         """These streams in the scenario's network, if it is separable. None after a mistake:
         :meth:`with_streams` tells it."""
         assert self._known is not None
-        added = _added(requested)
+        added = self._added(requested)
         section = Tree(_PLACE, added, 1 + sum(value.weight for _, value in added))
         try:
             return read_streams(section, self._reading(), self._known)
@@ -145,7 +152,7 @@ class Base:
             ScenarioErrors: mistakes of the streams.
             PlanningErrors: a list stands where one value belongs.
         """
-        tree, added = self._origin.tree, _added(requested)
+        tree, added = self._origin.tree, self._added(requested)
         entries = tuple(
             (key, _joined(value, added) if key.text == "streams" else value) for key, value in tree.entries
         )
@@ -156,18 +163,18 @@ class Base:
             raise PlanningErrors([PlanningProblem(path, "one value", "a list of values") for path in paths])
         return runs[0]
 
+    def _added(self, requested: Mapping[str, Requested]) -> tuple[tuple[Scalar, Tree], ...]:
+        """Requested streams as entries of a section."""
+        policy = self.scenario.policy
+        return tuple(
+            (Scalar(_PLACE, name), tree_of(one.completed(policy), _PLACE)) for name, one in requested.items()
+        )
+
     def free_slots(self, requested: Mapping[str, Requested]) -> Iterator[int]:
         """Numbers for addresses that no stream has, the least first."""
         used = {one.slot for one in requested.values()}
         slots = range(self._first_slot, self._first_slot + MOST_SLOTS)
         yield from (slot for slot in slots if slot not in used)
-
-
-def _added(requested: Mapping[str, Requested]) -> tuple[tuple[Scalar, Tree], ...]:
-    """Requested streams as entries of a section."""
-    return tuple(
-        (Scalar(_PLACE, name), tree_of(one.with_addresses(), _PLACE)) for name, one in requested.items()
-    )
 
 
 def _joined(streams: object, added: tuple[tuple[Scalar, Tree], ...]) -> Tree:

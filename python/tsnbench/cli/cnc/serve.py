@@ -27,6 +27,7 @@ from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
 from tsnbench.errors import BackendError, InputError
 from tsnbench.foreign import shown
+from tsnbench.scenario.model.scenario import MOST_STREAMS
 
 Listen = Annotated[str, setting("ADDRESS:PORT", "Where to listen; port 0 takes a free one.")]
 Kept = Annotated[
@@ -57,7 +58,16 @@ Authority = Annotated[
     ),
 ]
 
-Most = Annotated[int, setting("NUMBER", "Most requested streams.", "--most-streams", min=1, max=50_000)]
+Most = Annotated[
+    int | None,
+    option(
+        "NUMBER",
+        "Most requested streams; default: as the scenario's policy says, or 10000.",
+        "--most-streams",
+        min=1,
+        max=MOST_STREAMS,
+    ),
+]
 Reserve = Annotated[
     list[str] | None,
     option(
@@ -107,7 +117,7 @@ def serve(
     file: ScenarioFile,
     listen: Listen = "127.0.0.1:0",
     store: Kept = None,
-    most: Most = 10_000,
+    most: Most = None,
     reserve: Reserve = None,
     moves: Moving = None,
     tokens: Tokens = None,
@@ -156,6 +166,7 @@ def serve(
         given = Given(node or (), lab, interface or (), user, key, known_hosts, partial, _lead_s(lead))
         devices = _devices(given, no_deploy, base, store, bool(database))
         policy = _policy(base, reserve or (), moves)
+        most = base.scenario.policy.most_streams if most is None else most
         rules = Rules(most, clients.most_streams, clients.may_change, *policy)
         own = _Own(base, store, database, devices, rules, overwrite, yang)
         own.serve(room, host, port, clients, tls)

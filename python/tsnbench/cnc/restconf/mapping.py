@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.cnc.restconf.model import DataError
 from tsnbench.cnc.restconf.stations import Interface, Stations
+from tsnbench.scenario.model import Policy
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
@@ -32,12 +33,15 @@ def name_of(stream_id: str) -> str:
     return f"s{stream_id.lower().replace(':', '.')}"
 
 
-def scenario_stream(stream: Json, stations: Stations, latest_ns: int | None = None) -> Json:
+def scenario_stream(
+    stream: Json, stations: Stations, latest_ns: int | None = None, policy: Policy | None = None
+) -> Json:
     """The stream in the language of scenarios.
 
     Args:
         stream: data that the model allows. stations: where its ends are.
         latest_ns: of a time-aware talker the latest release, if it is earlier than the request's.
+        policy: gives the PCP of a stream without a VLAN tag, if it has one.
 
     Raises:
         DataError: it asks for something that the service does not have.
@@ -55,7 +59,7 @@ def scenario_stream(stream: Json, stations: Stations, latest_ns: int | None = No
         ],
         "period": f"{_period_ns(tspec)} ns",
         **_size(tspec),
-        **_priority(talker, tspec),
+        **_priority(talker, tspec, policy or Policy()),
     }
     limit = max_latency_ns(stream)
     if limit:
@@ -126,8 +130,8 @@ def _size(tspec: Json) -> Json:
     return {"units": {"sizes": [f"{frames * payload} B"], "most-per-frame": f"{payload} B"}}
 
 
-def _priority(talker: Json, tspec: Json) -> Json:
-    """VLAN and priority: those of the request, or the service's own."""
+def _priority(talker: Json, tspec: Json, policy: Policy) -> Json:
+    """VLAN and priority: those of the request, or the service's own where the policy has none."""
     tag: Json = {}
     for one in talker.get("data-frame-specification", ()):
         path = f"talker/data-frame-specification[{one['index']}]"
@@ -146,7 +150,9 @@ def _priority(talker: Json, tspec: Json) -> Json:
     elif how == CREDIT_BASED:
         made["class"] = "sr/A"
     else:
-        made["pcp"] = TIME_AWARE_PCP if "time-aware" in tspec else BOUNDED_PCP
+        aware = "time-aware" in tspec
+        own = policy.scheduled_pcp if aware else policy.pcp
+        made |= {"pcp": TIME_AWARE_PCP if aware else BOUNDED_PCP} if own is None else {}
     return made
 
 

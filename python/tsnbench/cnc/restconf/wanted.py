@@ -97,7 +97,7 @@ class Streams:
         if not 0 < len(cuc) <= MOST_NAME or not cuc.isprintable():
             raise DataError("", f"a CUC has a name of at most {MOST_NAME} printable characters")
         self.model.check(self.domain, cuc, stream)
-        scenario_stream(stream, self.stations)
+        self._in_words(stream)
         key = canonical(stream["stream-id"])
         before = self._wanted.get(key)
         self._check(client, cuc, before, expected)
@@ -149,6 +149,9 @@ class Streams:
         keys = sorted({canonical(one) for one in ids} & self._wanted.keys(), key=self._rank)
         return {key: self._compute(client, key) for key in keys}
 
+    def _in_words(self, stream: Json, latest_ns: int | None = None) -> Json:
+        return scenario_stream(stream, self.stations, latest_ns, self.service.base.scenario.policy)
+
     def _rank(self, key: str) -> tuple[int, str]:
         return self._wanted[key].stream["talker"].get("stream-rank", {}).get("rank", 1), key
 
@@ -157,7 +160,7 @@ class Streams:
         if self.status(key, own) == "configured":
             return 0
         name, before = name_of(own.stream["stream-id"]), self.service.network.requested
-        change = Change(own.client, {name: scenario_stream(own.stream, self.stations)})
+        change = Change(own.client, {name: self._in_words(own.stream)})
         change = replace(change, remove=(name,) if name in before else ())
         decision = self.service.decide(change, self._early_enough(own, change))
         if decision.accepted:
@@ -190,7 +193,7 @@ class Streams:
                 problem = PlanningProblem(f"streams.{name}.requires", expected, found)
                 raise NotAcceptedError(Kind.REFUSED, [problem])
             tried = True
-            return replace(change, add={name: scenario_stream(stream, self.stations, latest)})
+            return replace(change, add={name: self._in_words(stream, latest)})
 
         return fit
 

@@ -13,7 +13,13 @@ from tsnbench.scenario.units import SHARE
 
 
 def _shares(reading: Reading, fields: Fields, given: Values) -> None:
-    given["reserve"] = {int(pcp): share for pcp, share in fields.get("reserve", {}).items()}
+    shares = {int(pcp): share for pcp, share in fields.get("reserve", {}).items()}
+    given["reserve"] = shares
+    for key in ("pcp", "scheduled-pcp"):
+        pcp = fields.get(key)
+        if shares and isinstance(pcp, int) and pcp not in shares:
+            expected = f"a PCP of reserve: {', '.join(map(str, sorted(shares, reverse=True)))}"
+            fields.wrong(reading, key, expected, str(pcp))
 
 
 POLICY = record_of(
@@ -34,7 +40,8 @@ POLICY = record_of(
     },
     rule=_shares,
     common_mistakes={
-        **dict.fromkeys(("class", "classes", "pcp", "share", "shares"), "write reserve: {7: 50 %}"),
+        **dict.fromkeys(("class", "classes", "share", "shares"), "write reserve: {7: 50 %}, or pcp: 7"),
+        **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
         **dict.fromkeys(("move", "tidy"), "did you mean moves?"),
     },
     example="{reserve: {7: 50 %}, moves: if-silent}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tsnbench.scenario.grammar.redundancy import FAILOVER, FRER
 from tsnbench.scenario.kinds.combinators import Either, Field, KeyPattern, ListOf, Record, fields_of
-from tsnbench.scenario.kinds.common import CLASS_NAME, FRAME, LONGEST, NODE, NODES, PCP, SPAN, UNIT, VLAN
+from tsnbench.scenario.kinds.common import CLASS_NAME, FRAME, LONGEST, NODE, NODES, PCP, SPAN, TAG, UNIT, VLAN
 from tsnbench.scenario.kinds.values import YES_NO, Average, Quantity, Text
 from tsnbench.scenario.model.streams import Requirements, Stream
 from tsnbench.scenario.model.traffic import ARRIVALS, POISSON, REPLAY, Answer, Periodic, Saturating
@@ -65,7 +65,6 @@ REQUIREMENTS = Record(
         "write it in each stream: requires: {delay: 1 ms}",
     ),
 )
-TAG = "IEEE 802.1Q-2022, 9.6"
 """The control information of a VLAN tag."""
 UNITS = Either(
     "sizes of data units: a list, or {mean: …, deviation: …}",

@@ -27,6 +27,7 @@ NODE = Text("the name of a node", of="node")
 STREAM = Text("the name of a stream", of="stream")
 NODES = ListOf(Text("the name of a node", swept=False, of="node"), "the names of nodes", partial=True)
 SELECTOR = Text("a port such as node1 -> node2", swept=False, of="port")
+TAG = "IEEE 802.1Q-2022, 9.6"
 PCP = Count(0, 7, "a priority code point")
 CLASS_NAME = Text("an SR class: sr/A, sr/B, sr/C, sr/D or sr/BE")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from tsnbench import steps
 from tsnbench.errors import InputError
-from tsnbench.scenario.kinds.common import PROSE, RUN_SPAN, RUN_TIME
+from tsnbench.scenario.kinds.common import PCP, PROSE, RUN_SPAN, RUN_TIME, TAG
 from tsnbench.scenario.kinds.values import Choice, Count, OrPlan, Text
 from tsnbench.scenario.model.clocks import Clocks
 from tsnbench.scenario.model.faults import Fault
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 
 SETTLED = "settled"
+MOST_STREAMS = 50_000
+"""Streams that clients of a CNC can request."""
 _MOVES = ("never", "if-silent", "in-maintenance")
 
 
@@ -46,6 +48,37 @@ class Policy(Part):
         ),
         "when streams in place may move: never (default), if-silent or in-maintenance",
         default="never",
+        since="0.1",
+    )
+    pcp: int | None = key(
+        PCP,
+        "PCP of requested streams that name neither pcp nor class, and are not scheduled",
+        default=None,
+        sample="5",
+        since="0.1",
+        clause=TAG,
+    )
+    scheduled_pcp: int | None = key(
+        PCP,
+        "PCP of scheduled requested streams that name neither pcp nor class",
+        default=None,
+        sample="7",
+        since="0.1",
+        clause=TAG,
+    )
+    vlan: int | None = key(
+        Count(1, 4094, "a VLAN identifier"),
+        "VLAN identifier of requested streams that name none; 100 by default",
+        default=None,
+        sample="10",
+        since="0.1",
+        clause=TAG,
+    )
+    most_streams: int = key(
+        Count(1, MOST_STREAMS, "a number of streams"),
+        "most requested streams of all clients",
+        default=10_000,
+        sample="500",
         since="0.1",
     )
 
