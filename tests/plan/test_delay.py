@@ -113,6 +113,9 @@ def test_delays_that_are_not_sums_are_not_estimated(key: str) -> None:
         stream["redundancy"] = {"merges": [], "fan": []}  # type: ignore[typeddict-item]
     else:
         document["nodes"][-1]["cut_through_octets"] = 64
+        assert SmallestDelays(document).within(stream, 64, 10**9), "this node is not on the path"
+        last = document["ports"][stream["route"][-1]["port"]]
+        document["nodes"][last["node"]]["cut_through_octets"] = 64
     assert not SmallestDelays(document).within(stream, 64, 10**9)
 
 

@@ -316,11 +316,10 @@ pub(crate) fn bounds(
     own.dedup();
     own.retain(|number| !others.contains(number));
     let part = own.iter().map(|number| streams[*number as usize].clone()).collect();
-    let mut flows =
+    let flows =
         if own.is_empty() { Vec::new() } else { tsn_bounds::lower_bounds(&with_streams(plan, part)).flows };
     let analysed = (!others.is_empty()).then(|| bounds_of_streams(plan, &others, memory));
-    let (mut analysed, ports) = analysed.map_or((Vec::new(), Vec::new()), |found| (found.flows, found.ports));
-    flows.iter_mut().chain(&mut analysed).for_each(|flow| flow.hops.clear());
+    let (analysed, ports) = analysed.map_or((Vec::new(), Vec::new()), |found| (found.flows, found.ports));
     let mut others: Vec<u32> = others.into_iter().collect();
     others.sort_unstable();
     let mut first = Vec::with_capacity(streams.len() + 1);

@@ -44,9 +44,10 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    pub(crate) fn of(taps: &[Tap]) -> Self {
+    /// Of taps in the order of the Plan.
+    pub(crate) fn of<'a>(taps: impl DoubleEndedIterator<Item = &'a Tap> + Clone) -> Self {
         let at = |stage: Stage| {
-            let taps = taps.iter().rev().filter(|tap| tap.stage == stage);
+            let taps = taps.clone().rev().filter(|tap| tap.stage == stage);
             taps.map(|tap| (tap.port, (tap.point, i64::from(tap.granularity_ns)))).collect()
         };
         Self { tx: at(Stage::Tx), rx: at(Stage::Rx) }

@@ -12,7 +12,7 @@ use crate::unit::{Unit, gap, hyperperiod, on_wire, processing, ps, released};
 use crate::walk::sources;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
-use tsn_plan::{Fault, NodeKind, Pattern, Plan, Point, Port, Stage, Stream};
+use tsn_plan::{Fault, Gates, NodeKind, Pattern, Plan, Point, Port, Stage, Stream};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
 /// The result for streams that pass windows of their class and are not scheduled.
@@ -70,6 +70,8 @@ struct Flow {
 
 struct Walk<'a> {
     plan: &'a Plan,
+    /// As in [`Gated`].
+    used: Vec<u8>,
     hyper: i64,
     flows: Vec<Flow>,
     /// By queue: the flows that pass through it.
@@ -82,11 +84,19 @@ struct Walk<'a> {
 #[must_use]
 pub fn windows(plan: &Plan) -> Windows {
     let mut found = Windows::default();
-    let windowed: Vec<u32> = (0..plan.streams.len() as u32).filter(|number| passes(plan, *number)).collect();
+    let mut windowed = Vec::new();
+    let mut gated = Gated::of(plan);
+    for number in 0..plan.streams.len() as u32 {
+        match gated.passes(number) {
+            Some(Passes::Windows) => windowed.push(number),
+            Some(Passes::Unknown(port)) => found.open.push(Open { stream: number, port }),
+            None => {}
+        }
+    }
     if windowed.is_empty() {
         return found;
     }
-    let mut walk = Walk::new(plan);
+    let mut walk = Walk::new(plan, gated.used);
     let needed = walk.needed(&windowed);
     if let Some(hyper) = hyperperiod(plan).filter(|_| foreseen(plan)) {
         walk.release(&needed, hyper);
@@ -103,6 +113,7 @@ pub fn windows(plan: &Plan) -> Windows {
             ),
         }
     }
+    found.open.sort_unstable_by_key(|own| own.stream);
     found
 }
 
@@ -112,16 +123,84 @@ fn foreseen(plan: &Plan) -> bool {
     plan.clocks.is_none() && plan.policing.is_empty() && plan.faults.iter().all(Fault::only_takes) && !flooded
 }
 
-/// Whether the class of an unscheduled stream has windows at one of its ports.
-fn passes(plan: &Plan, number: u32) -> bool {
-    let stream = &plan.streams[number as usize];
-    stream.scheduled.is_none()
-        && matches!(stream.pattern, Pattern::Periodic { .. })
-        && stream.route.iter().enumerate().any(|(entry, hop)| {
-            let port = &plan.ports[hop.port as usize];
-            let class = port.pcp_to_class[usize::from(priority(stream, entry) & 7)];
-            !open(port, class).is_none_or(|spans| spans.is_empty())
-        })
+/// Gates of queues, each looked at once.
+struct Gated<'a> {
+    plan: &'a Plan,
+    /// By port, the classes of all streams, one bit each.
+    used: Vec<u8>,
+    /// Whether a class has windows, and whether it is known when it may send.
+    known: HashMap<Queue, (bool, bool)>,
+}
+
+/// How an unscheduled stream passes windows of its class.
+enum Passes {
+    Windows,
+    /// Nobody knows when its class may send at this port.
+    Unknown(u32),
+}
+
+impl<'a> Gated<'a> {
+    fn of(plan: &'a Plan) -> Self {
+        let mut used = vec![0; plan.ports.len()];
+        for stream in &plan.streams {
+            for (entry, hop) in stream.route.iter().enumerate() {
+                used[hop.port as usize] |= 1 << class_of(plan, stream, entry);
+            }
+        }
+        Self { plan, used, known: HashMap::new() }
+    }
+
+    /// None for a stream that passes no windows.
+    fn passes(&mut self, number: u32) -> Option<Passes> {
+        let stream = &self.plan.streams[number as usize];
+        if stream.scheduled.is_some() || !matches!(stream.pattern, Pattern::Periodic { .. }) {
+            return None;
+        }
+        let (mut windows, mut unknown) = (false, None);
+        for (entry, hop) in stream.route.iter().enumerate() {
+            let port = &self.plan.ports[hop.port as usize];
+            if let Some(gates) = &port.gates {
+                let (class, used) = (class_of(self.plan, stream, entry), self.used[hop.port as usize]);
+                let (own, is_known) = *self.known.entry((hop.port, class)).or_insert_with(|| {
+                    let windows = open(port, class).is_some_and(|spans| !spans.is_empty());
+                    (windows, service(port, gates, class, used).is_some())
+                });
+                windows |= own;
+                unknown = unknown.or((!is_known).then_some(hop.port));
+            }
+        }
+        windows.then(|| unknown.map_or(Passes::Windows, Passes::Unknown))
+    }
+}
+
+/// The class of a stream's frames at an entry of its route.
+fn class_of(plan: &Plan, stream: &Stream, entry: usize) -> u8 {
+    let port = &plan.ports[stream.route[entry].port as usize];
+    port.pcp_to_class[usize::from(priority(stream, entry) & 7)]
+}
+
+/// The times at which a class may send at a port with gates; `None` if they are unknown. `used`: the classes of all
+/// streams there.
+fn service(port: &Port, gates: &Gates, class: u8, used: u8) -> Option<Service> {
+    let others = used & !(1 << class);
+    let late = gates.initial.is_some() && gates.base_time_ns > 0;
+    let alone = gates.entries.iter().all(|entry| entry.open >> class & 1 == 0 || entry.open & others == 0);
+    if !gates.changes.is_empty()
+        || gates.unguarded
+        || late
+        || gates.entries.iter().any(|entry| entry.mac.is_some())
+    {
+        return None;
+    }
+    match open(port, class) {
+        // The class is always open, and no other class may send meanwhile.
+        None => (others == 0).then_some(Service::Always { lower: 0 }),
+        Some(spans) => alone.then_some(Service::Windows {
+            base: gates.base_time_ns.checked_mul(1_000)?,
+            cycle: ps(gates.cycle_ns)?,
+            spans,
+        }),
+    }
 }
 
 /// The spans of a cycle in which a class is open, ps; `None` if the class is always open.
@@ -154,13 +233,13 @@ fn open(port: &Port, class: u8) -> Option<Vec<(i64, i64)>> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(plan: &'a Plan) -> Self {
-        let mut walk = Walk { plan, hyper: 0, flows: Vec::new(), queues: HashMap::new(), at: HashMap::new() };
+    fn new(plan: &'a Plan, used: Vec<u8>) -> Self {
+        let (flows, queues, at) = (Vec::new(), HashMap::new(), HashMap::new());
+        let mut walk = Walk { plan, used, hyper: 0, flows, queues, at };
         for (number, stream) in plan.streams.iter().enumerate() {
             let number = number as u32;
             for (entry, hop) in stream.route.iter().enumerate() {
-                let port = &plan.ports[hop.port as usize];
-                let class = port.pcp_to_class[usize::from(priority(stream, entry) & 7)];
+                let class = class_of(plan, stream, entry);
                 let flow = walk.flows.len();
                 walk.queues.entry((hop.port, class)).or_default().push(flow);
                 walk.at.insert((number, entry), flow);
@@ -297,7 +376,6 @@ impl<'a> Walk<'a> {
 
     /// The times at which a class may send; `None` if they are unknown.
     fn service(&self, number: u32, port: &Port, class: u8) -> Option<Service> {
-        let others = || (0..8).filter(|other| *other != class && self.queues.contains_key(&(number, *other)));
         let Some(gates) = &port.gates else {
             let flows = (0..class).filter_map(|class| self.queues.get(&(number, class))).flatten();
             let octets = flows.flat_map(|flow| {
@@ -309,27 +387,7 @@ impl<'a> Walk<'a> {
             let lower = octets.max().map_or(0, |octets| on_wire(octets + INTER_FRAME_GAP.0, port.rate_bps));
             return Some(Service::Always { lower });
         };
-        let late = gates.initial.is_some() && gates.base_time_ns > 0;
-        let alone = gates
-            .entries
-            .iter()
-            .all(|entry| entry.open >> class & 1 == 0 || others().all(|other| entry.open >> other & 1 == 0));
-        if !gates.changes.is_empty()
-            || gates.unguarded
-            || late
-            || gates.entries.iter().any(|entry| entry.mac.is_some())
-        {
-            return None;
-        }
-        match open(port, class) {
-            // The class is always open, and no other class may send meanwhile.
-            None => others().next().is_none().then_some(Service::Always { lower: 0 }),
-            Some(spans) => alone.then_some(Service::Windows {
-                base: gates.base_time_ns.checked_mul(1_000)?,
-                cycle: ps(gates.cycle_ns)?,
-                spans,
-            }),
-        }
+        service(port, gates, class, self.used[number as usize])
     }
 
     /// The arrivals of a flow's frames in the queues after an entry; where paths merge, after the last of them.

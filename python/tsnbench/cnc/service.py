@@ -231,15 +231,15 @@ class Service:
             with suppress(FullStoreError):
                 self.store.settle(now)
         try:
-            found, whole = disagreement(self.base, now)
+            found, draft = disagreement(self.base, now)
         except Exception as error:  # the writer goes on; what is not checked is not trusted
-            found, whole = f"none: {error}", None
+            found, draft = f"none: {error}", None
         _settle()
         if now.draft is None:
             # It is that of a store: another version may plan otherwise, so only equal decisions are used.
-            if whole and not found:
-                prepare_beside(whole.draft, now.read)
-                self.network = replace(now, draft=whole.draft)
+            if draft:
+                prepare_beside(draft, now.read)
+                self.network = replace(now, draft=draft)
             return
         if found:
             self.halted = found

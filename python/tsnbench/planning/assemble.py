@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from tsnbench import _native
 from tsnbench.plan.document import FORMAT
 from tsnbench.planning.draft import Draft, Flow, Gates, Policing, Port, Tap, plan_route
 from tsnbench.planning.parts import without_none
@@ -14,6 +15,8 @@ from tsnbench.planning.streams.telegrams import Replies, trdp_document
 from tsnbench.planning.topology.clocks import clocks_document
 from tsnbench.planning.topology.stages import transmit_buffer
 from tsnbench.scenario import model
+
+_Part = TypeVar("_Part")
 
 if TYPE_CHECKING:
     from tsnbench.plan import types as plan_types
@@ -34,14 +37,39 @@ def assemble(draft: Draft) -> PlanDocument:
             "drain_ns": scenario.drain,
             "measure_from": _measure_from(scenario),
             "nodes": [without_none(vars(node)) for node in draft.nodes],
-            "ports": [port_document(port) for port in draft.ports],
-            "streams": [stream_document(flow, replies) for flow in draft.flows],
+            "ports": _ports(draft),
+            "streams": _streams(draft, replies),
             "taps": [tap_document(tap) for tap in draft.taps],
             "faults": draft.faults or None,
             "policing": _policing(draft.policing) or None,
             "clocks": clocks_document(draft),
         }
     )
+
+
+def _streams(draft: Draft, replies: Replies) -> list[plan_types.Stream]:
+    """The flows; those of the earlier Plan as its objects."""
+    earlier = {one["name"]: one for one in draft.earlier["streams"]} if draft.earlier else {}
+    made = (stream_document(flow, replies) for flow in draft.flows)
+    return [_earlier(earlier.get(own["name"]), own) for own in made]
+
+
+def _ports(draft: Draft) -> list[plan_types.Port]:
+    """The ports; gates of the earlier Plan as its objects."""
+    ports = draft.earlier["ports"] if draft.earlier else ()
+    earlier = {one["name"]: one["gates"] for one in ports if "gates" in one}
+    found = []
+    for port in draft.ports:
+        own = port_document(port)
+        if "gates" in own:
+            own["gates"] = _earlier(earlier.get(port.name), own["gates"])
+        found.append(own)
+    return found
+
+
+def _earlier(was: _Part | None, own: _Part) -> _Part:
+    """A part of the earlier Plan in place of an equal one: those of ten thousand streams are large."""
+    return was if was is not None and _native.canonical(was) == _native.canonical(own) else own
 
 
 def tap_document(tap: Tap) -> plan_types.Tap:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tsnbench.plan.streams.regeneration import priorities_along, rewriting
 from tsnbench.plan.warnings.doubt import PlanWarning
@@ -162,6 +162,9 @@ def plan_route(hops: Sequence[Hop]) -> list[plan_types.Route]:
     return [{"port": port} if parent is None else {"port": port, "parent": parent} for port, parent in hops]
 
 
+_UNSET: Any = None
+
+
 def _no_redundancy() -> plan_types.Redundancy:
     return {}
 
@@ -182,9 +185,9 @@ class Flow:
     """Entries after those of ``route``, for the ports to which bridges flood before they have learned."""
     ends: tuple[int, ...] = ()
     """Index in ``route`` of the last hop, per listener."""
-    size: plan_types.Size = field(init=False)
-    """Set by the pass that fills it; so is ``pattern``."""
-    pattern: plan_types.Pattern = field(init=False)
+    size: plan_types.Size = _UNSET
+    """Set by the pass that fills it; so is ``pattern``. Without a first value, Python needs 1 kB more."""
+    pattern: plan_types.Pattern = _UNSET
     answers: plan_types.Answers | None = None
     redundancy: plan_types.Redundancy = field(default_factory=_no_redundancy)
     """Empty if the route is only a tree."""

@@ -15,7 +15,6 @@ use crate::model::ptp::Messages;
 use crate::model::sizes::{Sizes, until_last_bit};
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};
-use std::collections::HashSet;
 use tsn_plan::{Plan, R_TAG_OCTETS, Stream};
 
 /// Number of rounds after which messages whose spread still grows count as unlimited.
@@ -35,11 +34,11 @@ pub fn bounds_with(plan: &Plan, memory: &Memory) -> Bounds {
     found(plan, &|_| false, Some(memory))
 }
 
-/// The bounds that [`bounds_with`] gives to the flows of these streams, by their numbers; all ports are analysed. The
-/// Plan has no clocks, and no stream of it answers another one.
+/// The bounds of [`bounds`] for the flows of the streams that are asked for, by their numbers, without hops; all ports
+/// are analysed. The Plan has no clocks, and no stream of it answers another one. `memory`: as for [`bounds_with`].
 #[must_use]
-pub fn bounds_of(plan: &Plan, streams: &HashSet<u32>, memory: &Memory) -> Bounds {
-    network::bounds_of(plan, streams, Some(memory))
+pub fn bounds_of(plan: &Plan, asked: &dyn Fn(u32) -> bool, memory: Option<&Memory>) -> Bounds {
+    network::bounds_of(plan, asked, memory)
 }
 
 /// The lower bounds of [`bounds`] of a Plan without clocks, and why frames may be dropped, without an analysis: upper

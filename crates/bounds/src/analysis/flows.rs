@@ -130,7 +130,8 @@ impl<'a> Flows<'a> {
                 // Where paths merge, each scheduler counts the arrivals of its own path.
                 shaped: if let ([shaped], [entry]) = (&schedulers[..], &entries[..]) {
                     shaped.map(|own| {
-                        own.with_tags(&stream.size, [member_streams::tag(stream, *entry as usize), tag])
+                        let tags = [member_streams::tag(stream, *entry as usize), tag];
+                        Box::new(own.with_tags(&stream.size, tags))
                     })
                 } else {
                     None
@@ -166,7 +167,7 @@ fn send(plan: &Plan, hop: &mut FlowHop) {
     if !hop.parents.is_empty() {
         return;
     }
-    hop.software = sending(plan, &plan.streams[hop.stream], hop);
+    hop.software = sending(plan, &plan.streams[hop.stream], hop).map_err(Box::new);
     if let Ok(span) = hop.software {
         hop.earliest = span.least;
         hop.latest = hop.latest.map(|jitter| jitter.saturating_add(span.most));

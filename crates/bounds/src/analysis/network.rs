@@ -35,7 +35,7 @@ use crate::model::processing::Processing;
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};
 use crate::service::class::Model;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use tsn_plan::Plan;
 
 /// Number of rounds over ports in a cycle after which they count as without a bound.
@@ -105,12 +105,12 @@ pub(crate) fn bounds(
 }
 
 /// The bounds of the flows of some streams, by their numbers, and of all ports: those of [`bounds`] of a Plan without
-/// answers.
-pub(crate) fn bounds_of(plan: &Plan, streams: &HashSet<u32>, memory: Option<&Memory>) -> Bounds {
-    found(plan, &|_| false, None, memory, Wanted::Of(streams))
+/// answers, without hops.
+pub(crate) fn bounds_of(plan: &Plan, asked: &dyn Fn(u32) -> bool, memory: Option<&Memory>) -> Bounds {
+    found(plan, &|_| false, None, memory, Wanted::Of(asked))
 }
 
-/// The lower bounds of [`bounds`], and why frames may be dropped: both need no analysis. Upper bounds are none.
+/// The lower bounds of [`bounds`], and why frames may be dropped: both need no analysis. Upper bounds are none, and hops.
 pub(crate) fn lower_bounds(plan: &Plan) -> Bounds {
     found(plan, &|_| false, None, None, Wanted::Lower)
 }
@@ -120,7 +120,7 @@ pub(crate) fn lower_bounds(plan: &Plan) -> Bounds {
 enum Wanted<'a> {
     All,
     /// Those of the flows of these streams.
-    Of(&'a HashSet<u32>),
+    Of(&'a dyn Fn(u32) -> bool),
     /// Those that need no analysis.
     Lower,
 }
@@ -191,12 +191,13 @@ fn found(
         memory,
     };
     let reason = not_covered(plan);
+    let hops = matches!(wanted, Wanted::All);
     let report = |network: &Network<'_>, from: usize, along: Option<Common>| {
         let asked = |stream: usize| match wanted {
-            Wanted::Of(streams) => streams.contains(&(stream as u32)),
+            Wanted::Of(asked) => asked(stream as u32),
             Wanted::All | Wanted::Lower => stream >= from,
         };
-        let found = network.report(&asked, along);
+        let found = network.report(&asked, hops, along);
         match &reason {
             None => found,
             Some(reason) => found.without(reason),

@@ -9,7 +9,7 @@ use crate::model::span::Span;
 use crate::model::stream_gates::{Chain, Turns, less};
 use crate::reason::Reason;
 
-/// One flow at one port.
+/// One flow at one port. There may be a hundred thousand: what few have is in a box.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FlowHop {
     pub stream: usize,
@@ -36,13 +36,13 @@ pub(crate) struct FlowHop {
     /// Whether all frames are larger than the class takes, or than a filter before it lets pass.
     pub oversize: bool,
     /// The ATS scheduler in front of this port's queue, if all frames pass it.
-    pub shaped: Option<Shaped>,
+    pub shaped: Option<Box<Shaped>>,
     /// Whether frames may wait for an ATS scheduler in front of this port's queue.
     pub held: bool,
     pub period: Option<Ps>,
     /// The time from the release that frames need in the software of their talker, at the first hop; or why it has no
     /// bound.
-    pub software: Result<Span, Reason>,
+    pub software: Result<Span, Box<Reason>>,
     /// The nominal time of the first release, if there is a period.
     pub begin: Option<Ps>,
     /// The intervals at which the talker releases one more data unit, fault by fault.

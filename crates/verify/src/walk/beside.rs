@@ -10,7 +10,7 @@ use crate::gates::{self, Table};
 use crate::passage::Passage;
 use crate::walk::walk;
 use crate::{Proof, Proven, Report, Violation, backlog, link, room};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tsn_plan::{Plan, Stream, Tap};
 
@@ -125,7 +125,10 @@ impl Proof {
             again.extend(some.filter(|number| walks[**number as usize].passages.iter().any(here)));
         }
         again.extend(changed.joined.iter().map(|place| *place as u32));
-        let stamps = Stamps::of(&plan.taps);
+        let passed = again.iter().flat_map(|number| &plan.streams[*number as usize].route);
+        let passed: HashSet<u32> =
+            passed.flat_map(|hop| [hop.port, plan.ports[hop.port as usize].peer]).collect();
+        let stamps = Stamps::of(plan.taps.iter().filter(|tap| passed.contains(&tap.port)));
         let mut before = HashMap::new();
         for number in again {
             let own = &mut walks[number as usize];

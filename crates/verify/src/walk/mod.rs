@@ -28,7 +28,7 @@ type Paths = SmallVec<[Come; 1]>;
 /// Every stream's passages; `tables` are the ports' gates.
 pub(crate) fn follow(plan: &Plan, tables: &[Option<Arc<Table>>], report: &mut Report) -> Vec<Passage> {
     let mut all = Vec::new();
-    let stamps = Stamps::of(&plan.taps);
+    let stamps = Stamps::of(plan.taps.iter());
     for (number, stream) in plan.streams.iter().enumerate() {
         if stream.scheduled.is_none() {
             continue;

@@ -43,6 +43,8 @@ class Known(NamedTuple):
 
     document: PlanDocument
     read: ReadPlan
+    delays: str | None = None
+    """Its :meth:`ReadPlan.proven_delays`, if another proof than that of ``read`` counts."""
 
 
 def bounds(plan: HasText) -> Bounds:
@@ -151,7 +153,7 @@ def with_proof(found: Bounds, plan: Known) -> Bounds:
     document = plan.document
     if not any("scheduled" in stream for stream in document["streams"]):
         return found
-    return lowered(found, json.loads(plan.read.proven_delays()), document)
+    return lowered(found, json.loads(plan.delays or plan.read.proven_delays()), document)
 
 
 def lowered(found: Bounds, proved: ProvenDelays, document: PlanDocument) -> Bounds:

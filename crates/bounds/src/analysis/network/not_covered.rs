@@ -50,7 +50,12 @@ impl Network<'_> {
         let port = self.models[number].port;
         let why = |hop: &FlowHop| {
             let processor = || software::shared(self.plan, port.node);
-            hop.software.clone().err().or_else(processor).or_else(|| software::not_covered(port, hop.class))
+            hop.software
+                .clone()
+                .err()
+                .map(|own| *own)
+                .or_else(processor)
+                .or_else(|| software::not_covered(port, hop.class))
         };
         flows.into_iter().find_map(why)
     }

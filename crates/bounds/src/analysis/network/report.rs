@@ -133,8 +133,13 @@ impl Network<'_> {
         delay.map(|delay| delay.saturating_add(self.on_link(port)))
     }
 
-    /// The bounds of all ports, and of the flows of the streams that are asked for.
-    pub(super) fn report(&self, asked: &dyn Fn(usize) -> bool, mut along: Option<Common>) -> Bounds {
+    /// The bounds of all ports, and of the flows of the streams that are asked for, with their `hops` or without.
+    pub(super) fn report(
+        &self,
+        asked: &dyn Fn(usize) -> bool,
+        hops: bool,
+        mut along: Option<Common>,
+    ) -> Bounds {
         let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
         let mut flows = Vec::new();
         let streams = self.plan.streams.iter().zip(&self.first).enumerate();
@@ -146,7 +151,7 @@ impl Network<'_> {
             let few = LazyCell::new(|| but(true, false));
             let nowhere = vec![false; stream.route.len()];
             for listener in &stream.listeners {
-                let mut flow = self.flow(*first, stream, listener, &delivery, along.as_mut());
+                let mut flow = self.flow(*first, stream, listener, &delivery, hops, along.as_mut());
                 let of = |intact| required.iter().map(move |kind| survives(intact, listener, kind));
                 flow.survives = intact.iter().flat_map(of).collect();
                 flow.drop_reason = flow.loss_reason.as_ref().and_then(|_| few.lost(listener.route, &nowhere));
@@ -245,6 +250,7 @@ impl Network<'_> {
         stream: &Stream,
         listener: &Destination,
         delivery: &Delivery<'_>,
+        with_hops: bool,
         mut known: Option<&mut Common>,
     ) -> FlowBounds {
         let hops_of_stream = &self.hops[begin..begin + stream.route.len()];
@@ -305,7 +311,7 @@ impl Network<'_> {
             })
         };
         let busy = || {
-            let why = roots().find_map(|hop| hop.software.clone().err());
+            let why = roots().find_map(|hop| hop.software.clone().err()).map(|own| *own);
             sent.is_none().then(|| why.unwrap_or_else(|| Reason::Busy { stream: stream.name.clone() }))
         };
         let largest = self.hops[path[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
@@ -338,7 +344,7 @@ impl Network<'_> {
             let all = released.filter(|_| !dropped);
             all.zip(apart).map(|(all, apart)| all + apart - unstamped(sizes.smallest))
         };
-        let hops = path.iter().map(|hop| {
+        let hops = path.iter().filter(|_| with_hops).map(|hop| {
             let upper = self.delay(*hop);
             HopBounds {
                 port: name(self.hops[*hop].port),
