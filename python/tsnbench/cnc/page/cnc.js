@@ -13,9 +13,11 @@ const network = new Network(part("network"), { chose: mark, linked: unused, move
 async function ask(path) {
   const headers = token ? { authorization: `Bearer ${token}` } : {};
   const answer = await fetch(path, { headers });
-  if (answer.status === 401) throw new Error("token");
-  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-  return answer.json();
+  if (answer.ok) return answer.json();
+  if (answer.status === 401) throw Object.assign(new Error("A token is needed."), { access: true });
+  // Every client may read: one that may not is none, such as a certificate that names nobody.
+  if (answer.status === 403) throw Object.assign(new Error((await answer.json()).detail), { access: true });
+  throw new Error(`No answer: ${path}: ${answer.status}`);
 }
 
 function time(ns) {
@@ -127,6 +129,20 @@ function decisionItem(one) {
   return made;
 }
 
+function deniedRows(denied) {
+  return denied.map((one) => {
+    const who = `${one.client || "no client"} at ${one.address}`;
+    return row([one.at, who, one.asked, String(one.count), String(one.status), one.why], [3]);
+  });
+}
+
+// Only who may change the streams of others may read it; requests of all others would be in it themselves.
+async function showDenied(scope) {
+  const may = scope === "all" || scope === "devices";
+  part("of-denied").parentElement.hidden = !may;
+  if (may) part("denied").replaceChildren(...deniedRows((await ask("/api/denied")).denied));
+}
+
 async function show() {
   const [now, decisions] = await Promise.all([ask("/api/network"), ask("/api/decisions")]);
   part("access").hidden = true;
@@ -138,15 +154,16 @@ async function show() {
   shown = found;
   part("links").replaceChildren(...linkRows(now.links).slice(0, MOST));
   part("decisions").replaceChildren(...decisions.decisions.map(decisionItem));
+  await showDenied(now.scope);
 }
 
 async function follow() {
   try {
     await show();
   } catch (error) {
-    part("access").hidden = error.message !== "token";
-    part("status").textContent = error.message === "token" ? "A token is needed." : `No answer: ${error.message}`;
-    if (error.message === "token") return;
+    part("access").hidden = !error.access;
+    part("status").textContent = error.message;
+    if (error.access) return;
   }
   setTimeout(follow, PAUSE_MS);
 }

@@ -107,10 +107,10 @@ class Plain:
         return self._answer(await decided(self.service, asked), 200 if own else 201)
 
     async def network(self, request: Request) -> Response:
-        """Nodes, links and their load."""
-        client_of(request, Scope.READ)
-        now = self.service.network
-        document = {**network_document(now), "in_force_ns": self.service.in_force_ns}
+        """Nodes, links and their load; who asks, and what it may do."""
+        client, now = client_of(request, Scope.READ), self.service.network
+        own = {"client": client.name, "scope": client.scope.name.lower()}
+        document = {**network_document(now), "in_force_ns": self.service.in_force_ns, **own}
         return _json(now, document)
 
     async def drawing(self, request: Request) -> Response:
