@@ -24,6 +24,7 @@ from tsnbench.cnc.changes import SettingError
 from tsnbench.cnc.devices import NetconfDevices
 from tsnbench.cnc.restconf.mapping import name_of, scenario_stream
 from tsnbench.cnc.restconf.model import CNC, HERE, REASON, TOP, Model
+from tsnbench.cnc.restconf.resources import content
 from tsnbench.cnc.restconf.stations import Stations
 from tsnbench.cnc.restconf.status import status_of
 from tsnbench.cnc.restconf.wanted import Streams
@@ -149,8 +150,39 @@ def test_what_is_asked_of_the_api_resource(served: Served) -> None:
     assert headers["accept-patch"] == MEDIA
     monitoring = served.ask("GET", "/restconf/data/ietf-restconf-monitoring:restconf-state")[1]
     capabilities = monitoring["ietf-restconf-monitoring:restconf-state"]["capabilities"]["capability"]
-    assert [one.rpartition("capability:")[2] for one in capabilities] == ["depth:1.0", "fields:1.0"]
+    assert [one.rpartition("capability:")[2] for one in capabilities] == [
+        "defaults:1.0?basic-mode=explicit",
+        "depth:1.0",
+        "fields:1.0",
+        "with-defaults:1.0",
+    ]
     assert served.ask("PUT", f"{CUC}/stream={ID}", {}, content_type="application/json")[0] == 415
+
+
+def test_defaults_are_those_of_the_module(served: Served) -> None:
+    """yangson adds all that are missing; what was written stays, and goes with trim."""
+    own = stream_of(12)
+    own["talker"]["user-to-network-requirements"] = {"num-seamless-trees": 1, "max-latency": 900_000}
+    own["talker"]["interface-capabilities"] = {"vlan-tag-capable": False}
+    assert put(served, own)[0] == 201
+    whole = served.ask("GET", DATA)[1]
+    library = {"ietf-yang-library:modules-state": {"module-set-id": "", "module": Model(MODULES).modules}}
+    model = yangson.DataModel(json.dumps(library), (str(MODULES), str(HERE)))
+    assert served.ask("GET", f"{DATA}?with-defaults=explicit")[1] == whole
+    every = served.ask("GET", f"{DATA}?with-defaults=report-all&content=config")[1]
+    # It adds empty containers of state, too.
+    assert every == content(model.from_raw(whole).add_defaults().raw_value(), "config")
+    where = f"{CUC}/stream={own['stream-id']}"
+    listener = f"{where}/listener=0/user-to-network-requirements"
+    assert served.ask("GET", listener)[0] == 404
+    found = served.ask("GET", f"{listener}?with-defaults=report-all")[1]
+    assert found == {f"{CNC}:user-to-network-requirements": {"num-seamless-trees": 1, "max-latency": 0}}
+    trimmed = served.ask("GET", f"{where}?with-defaults=trim&content=config")[1][f"{CNC}:stream"][0]["talker"]
+    assert trimmed["user-to-network-requirements"] == {"max-latency": 900_000}
+    assert "interface-capabilities" not in trimmed
+    for wrong in ("report-all-tagged", "", "trim&with-defaults=trim"):
+        assert served.ask("GET", f"{where}?with-defaults={wrong}")[0] == 400, wrong
+    assert served.ask("DELETE", where)[0] == 204
 
 
 def test_depth_content_tags_and_creation(served: Served) -> None:

@@ -91,7 +91,7 @@ def below(data: Any, steps: tuple[str, ...]) -> tuple[str, Any]:
     Raises:
         NoResourceError: there is none.
     """
-    name = ""
+    name = equals = ""
     for step in steps:
         name, equals, key = step.partition("=")
         name = name.removeprefix(f"{CNC}:")
@@ -105,8 +105,8 @@ def below(data: Any, steps: tuple[str, ...]) -> tuple[str, Any]:
             data = next((one for one in data if _has(one, keys)), None)
             if data is None:
                 raise NoResourceError(step)
-            data = [data]
-    return name, data
+    # An entry of a list is told as a list with it alone (RFC 7951, 5.4).
+    return name, [data] if equals else data
 
 
 def _has(entry: Json, keys: list[str]) -> bool:

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from tsnbench.cnc.changes import Decision
 from tsnbench.cnc.changing.writer import BusyError
 from tsnbench.cnc.requests import NoJsonError
+from tsnbench.cnc.restconf.defaults import Mode, with_defaults
 from tsnbench.cnc.restconf.mapping import name_of
 from tsnbench.cnc.restconf.model import CNC, TOP, DataError
 from tsnbench.cnc.restconf.operations import OPERATIONS, input_of, remove_streams
@@ -46,8 +47,10 @@ if TYPE_CHECKING:
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 MEDIA = "application/yang-data+json"
-PARAMETERS = {"content", "depth", "fields"}
+PARAMETERS = {"content", "depth", "fields", "with-defaults"}
 """Of a query."""
+CAPABILITIES = ("defaults:1.0?basic-mode=explicit", "depth:1.0", "fields:1.0", "with-defaults:1.0")
+"""RFC 8040, 9.1."""
 LIBRARY = "2016-06-21"
 """The revision of ietf-yang-library."""
 TAGS = {
@@ -138,7 +141,7 @@ class Restconf:
         found: Json = {
             "ietf-yang-library:modules-state": {"module-set-id": "cnc", "module": self.streams.model.modules},
             "ietf-restconf-monitoring:restconf-state": {
-                "capabilities": {"capability": [f"{capability}:{name}:1.0" for name in ("depth", "fields")]},
+                "capabilities": {"capability": [f"{capability}:{name}" for name in CAPABILITIES]},
                 "streams": {"stream": [own]},
             },
         }
@@ -226,9 +229,16 @@ class Restconf:
             raise RefusedError("The content is all, config or nonconfig", 400)
         if depth not in (None, "unbounded") and not (depth.isdecimal() and 0 < int(depth) <= MOST_DEPTH):
             raise RefusedError("The depth is a number from 1, or unbounded", 400)
+        try:
+            mode = Mode(request.query_params.get("with-defaults", Mode.EXPLICIT.value))
+        except ValueError:
+            words = ", ".join(one.value for one in Mode)
+            raise RefusedError(f"The parameter with-defaults is one of {words}", 400) from None
         headers: dict[str, str] = {}
-        found = self._found(path, headers)
-        name, data = below(found[1], path.rest) if path.rest else found
+        name, data = self._found(path, headers)
+        data = with_defaults(data, mode)
+        if path.rest:
+            name, data = below(data, path.rest)
         data, levels = content(data, which), MOST_DEPTH if depth in (None, "unbounded") else int(depth)
         text = request.query_params.get("fields")
         fields = None if text is None else self._fields(text, path)
