@@ -157,10 +157,10 @@ def test_what_is_no_store_of_this_scenario_is_refused(base: Base, url: str) -> N
 def test_killed_at_any_moment_the_old_or_the_new_network_is_there(
     tmp_path: Path, base: Base, url: str, kills: int
 ) -> None:
-    file = base_of(tmp_path).scenario.as_read().file
+    base_of(tmp_path)
     before: set[str] = set()
     for number in range(kills):
-        told, lines = killed(Path(file), url, 0.1 + 0.3 * (number % 3))
+        told, lines = killed(tmp_path / "cell.yaml", url, 0.1 + 0.3 * (number % 3))
         assert lines is not None
         kept = Store(leading(url), base.digest)
         found, last = kept.network(), kept.decisions(1)

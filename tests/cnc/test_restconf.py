@@ -449,6 +449,7 @@ def test_failed_interfaces_are_those_where_the_network_has_no_room(tmp_path: Pat
     streams = Streams(service, Model(MODULES))
     fits, wide = bounded(), bounded(2)
     wide["talker"]["traffic-specification"]["interval"]["denominator"] = 2500
+    fits["talker"]["user-to-network-requirements"]["max-latency"] = 3_000_000
     written(streams, fits, wide)
     # It is late as well, but a longer latency would not help.
     assert computed(streams) == {fits["stream-id"]: 0, wide["stream-id"]: 3}
@@ -470,6 +471,7 @@ def test_a_talker_without_a_tag_has_the_class_of_the_policy(tmp_path: Path) -> N
     given = Policy(pcp=4, scheduled_pcp=6)
     words = [scenario_stream(one, stations, None, given) for one in (aware, other, rated)]
     assert [one.keys() & {"pcp", "class"} for one in words] == [set(), set(), {"class"}]
+    other["talker"]["user-to-network-requirements"]["max-latency"] = 3_000_000
     base = base_of(tmp_path, SCENARIO + "policy: {pcp: 4, scheduled-pcp: 6}\n")
     service = Service(base, Store(tmp_path / "store", base.digest))
     streams = Streams(service, Model(MODULES))
@@ -503,7 +505,7 @@ def test_of_two_streams_that_do_not_fit_together_the_rank_decides(streams: Strea
     for one, rank in ((first, 1), (second, 0)):
         one["talker"]["traffic-specification"]["max-frame-size"] = 1400
         one["talker"]["stream-rank"]["rank"] = rank
-        one["talker"]["user-to-network-requirements"]["max-latency"] = 610_000
+        one["talker"]["user-to-network-requirements"]["max-latency"] = 900_000
     written(streams, first, second)
     assert computed(streams) == {second["stream-id"]: 0, first["stream-id"]: 21}
 

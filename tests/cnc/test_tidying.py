@@ -133,7 +133,8 @@ def test_who_may_tidy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert tidy({"maintenance": True}) == 400
         assert served.ask("POST", "/api/changes", {"add": own}, authorization=camera)[0] == 200
         assert served.ask("POST", "/api/changes", {"remove": NAMES[::2]}, authorization=camera)[0] == 200
-        low = served.ask("PUT", "/api/streams/low", BOUNDED, authorization=camera)
+        late = {**BOUNDED, "requires": {"delay": "3 ms"}}
+        low = served.ask("PUT", "/api/streams/low", late, authorization=camera)
         assert (low[0], low[1]["decision"]["reasons"][0]["expected"]) == (409, "a PCP of the policy: 7")
         assert tidy({"maintenance": True}, camera) == 403
         assert tidy({"silent": ["s1"]}, camera) == 403

@@ -18,7 +18,7 @@ from cnc.transitions import run_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.cnc.admission import Rules, decide, first
 from tsnbench.cnc.changes import Change, NotAcceptedError
-from tsnbench.cnc.changing.transition import _at_any_time, _both, together
+from tsnbench.cnc.changing.transition import _both, together
 from tsnbench.cnc.network import Base, Network
 from tsnbench.cnc.service import Service
 from tsnbench.runs import Run
@@ -166,22 +166,6 @@ def test_gates_are_open_where_both_lists_open_them() -> None:
     seen = [(one["open"] & 127 and 127, one["interval_ns"]) for one in merged["entries"]]
     assert seen == [(mask & 127, ns) for mask, ns in spans]
     assert [one["open"] >> 7 for one in merged["entries"]] == [1, 0, 1, 0, 1, 0, 1]
-
-
-def test_releases_at_any_time_keep_period_and_jitter() -> None:
-    def pattern(jitter_ns: int) -> Any:
-        periodic = {"kind": "periodic", "period_ns": 100, "offset_ns": 7, "jitter_ns": jitter_ns}
-        stream: Any = {"pattern": periodic}
-        return _at_any_time(stream)["pattern"]
-
-    def recording(cycle_ns: int, *gaps: int) -> Any:
-        return {"kind": "trace", "gaps_ns": list(gaps), "cycle_ns": cycle_ns, "passes": 1}
-
-    assert pattern(0) == recording(200, 0, 100)
-    assert pattern(30) == recording(200, 0, 70)
-    assert pattern(230) == recording(400, 0, 0, 0, 70)
-    scheduled: Any = {"pattern": {"kind": "periodic"}, "scheduled": {}}
-    assert _at_any_time(scheduled) is scheduled
 
 
 def drawn_change(

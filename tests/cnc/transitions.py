@@ -1,7 +1,8 @@
 """A run in which a network changes: its Plans one after the other, as one Plan for the simulator.
 
 A scheduled talker that leaves has stopped before its windows go, and one that joins starts when its
-windows are there: that is what the guide of the CNC asks of clients. Others stop and start at the change.
+windows are there: that is what the guide of the CNC asks of clients. Others stop and start at the change, and
+release then: at drawn phases frames would hardly meet.
 Bridges get their lists before the instant of a change, with base times from it on, as the service writes them
 (IEEE 802.1Q-2022, 8.6.9.3).
 """
@@ -68,6 +69,7 @@ def run_of(
 
 def _starting(stream: Any, start_ns: int, stop_ns: int) -> Any:
     made = copy.deepcopy(stream)
+    made.pop("any_phase", None)
     if made["pattern"]["kind"] == "periodic" and "scheduled" in made:
         made["pattern"]["offset_ns"] = (release_ns(stream) - start_ns) % made["pattern"]["period_ns"]
     made["start_ns"], made["stop_ns"] = start_ns, stop_ns

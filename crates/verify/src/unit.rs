@@ -107,8 +107,8 @@ pub(crate) fn hyperperiod(plan: &Plan) -> Option<i64> {
 /// A stream's frames at its talker's queue over a hyperperiod, and when each data unit is released.
 pub(crate) fn released(number: u32, stream: &Stream, hyper: i64) -> Option<(Vec<Unit>, Vec<i64>)> {
     let Pattern::Periodic { period_ns, offset_ns, jitter_ns } = stream.pattern else { return None };
-    if stream.answers.is_some() {
-        // Its phase depends on the arrivals of its request.
+    if stream.any_phase || stream.answers.is_some() {
+        // Nothing says its phase; that of an answer depends on the arrivals of its request.
         return None;
     }
     let (period, jitter) = (ps(period_ns)?, ps(jitter_ns)?);

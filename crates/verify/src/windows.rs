@@ -97,7 +97,9 @@ pub fn windows(plan: &Plan) -> Windows {
         return found;
     }
     let mut walk = Walk::new(plan, gated.used);
-    let needed = walk.needed(&windowed);
+    let phased: Vec<u32> =
+        windowed.iter().copied().filter(|number| !plan.streams[*number as usize].any_phase).collect();
+    let needed = walk.needed(&phased);
     if let Some(hyper) = hyperperiod(plan).filter(|_| foreseen(plan)) {
         walk.release(&needed, hyper);
     }

@@ -178,7 +178,7 @@ def _sent(seen: Sighted) -> pl.DataFrame:
     for number, stream in enumerate(seen.plan["streams"]):
         port, pattern = stream["route"][0]["port"], stream["pattern"]
         table = seen.first(number)
-        if table is None or pattern["kind"] != "periodic" or pattern["jitter_ns"]:
+        if table is None or pattern["kind"] != "periodic" or pattern["jitter_ns"] or "any_phase" in stream:
             return pl.DataFrame()
         due = stream["start_ns"] + pattern["offset_ns"] + pl.col("seq").cast(pl.Int64) * pattern["period_ns"]
         octet_ns = 8e9 / seen.plan["ports"][port]["rate_bps"]

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def stream_facts(network: Network, names: Iterable[str]) -> list[Json]:
     """The facts of every flow of these streams.
 
-    ``offset_ns``: the release in its period. ``listeners``: of each the worst case from the release on
-    (``release_upper_ns``) and between the stamps of the taps, None without a bound, and the least
-    ``margin_ns`` to a limit of its delay.
+    ``offset_ns``: the release in its period, which the talker has to keep; None if the bounds hold for any.
+    ``listeners``: of each the worst case from the release on (``release_upper_ns``) and between the stamps of
+    the taps, None without a bound, and the least ``margin_ns`` to a limit of its delay.
     """
     wanted = set(names)
     whole = network.plan.document
@@ -74,7 +74,8 @@ def _period(stream: Stream) -> int | None:
 
 
 def _offset(stream: Stream) -> int | None:
-    return release_ns(stream) if "scheduled" in stream else None
+    is_any = stream["pattern"]["kind"] != "periodic" or "any_phase" in stream
+    return None if is_any else release_ns(stream)
 
 
 def link_facts(network: Network) -> list[Json]:

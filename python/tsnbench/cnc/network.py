@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +22,7 @@ from tsnbench.planning.passes import planned
 from tsnbench.planning.topology.addressing import FIRST_UDP_PORT, multicast_ipv4
 from tsnbench.scenario import ScenarioErrors, load
 from tsnbench.scenario.loader import runs_of
+from tsnbench.scenario.model import Periodic
 from tsnbench.scenario.run import read_known, read_streams
 from tsnbench.scenario.text.place import ELSEWHERE, Place
 from tsnbench.scenario.text.reading import Reading
@@ -30,7 +32,7 @@ from tsnbench.scenario.text.tree import Scalar
 if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import Bounds
     from tsnbench.plan.document import Plan
-    from tsnbench.plan.types import Stream
+    from tsnbench.plan.types import Stream as PlanStream
     from tsnbench.planning.draft import Draft
     from tsnbench.scenario import Scenario, model
 
@@ -88,9 +90,29 @@ class Network:
         """The Plan as canonical JSON, with its hash: made anew each time."""
         return self.plan.to_json()
 
-    def flows(self, name: str) -> list[Stream]:
+    def flows(self, name: str) -> list[PlanStream]:
         """The flows of a stream of the scenario or of a client; empty if there is none."""
         return [one for one in self.plan.document["streams"] if one["group"] == name]
+
+
+def at_any_phase(streams: Mapping[str, model.Stream]) -> dict[str, model.Stream]:
+    """Streams that have a phase only if somebody wrote it, or the planner chooses it.
+
+    Nobody tells the talker of another stream when to begin, and many have no clock that could.
+    """
+    found = dict(streams)
+    for name, stream in streams.items():
+        pattern = stream.pattern
+        told = stream.scheduled or "offset" in pattern.model_fields_set
+        if isinstance(pattern, Periodic) and not told:
+            found[name] = stream.model_copy(update={"pattern": _any_phase(pattern)})
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _any_phase(pattern: Periodic) -> Periodic:
+    """Thousands of streams share a few patterns."""
+    return pattern.model_copy(update={"offset": None})
 
 
 class Base:
@@ -101,8 +123,9 @@ class Base:
     """
 
     def __init__(self, file: Path) -> None:
-        self.scenario = load(file)
-        self._origin = self.scenario.as_read()
+        written = load(file)
+        self.scenario = written.model_copy(update={"streams": at_any_phase(written.streams)})
+        self._origin = written.as_read()
         made = planned(self.scenario)
         self.plan, self.draft = made.plan, made.draft
         self._read: ReadPlan | None = made.read
@@ -141,9 +164,10 @@ class Base:
         added = self._added(requested)
         section = Tree(_PLACE, added, 1 + sum(value.weight for _, value in added))
         try:
-            return read_streams(section, self._reading(), self._known)
+            read = read_streams(section, self._reading(), self._known)
         except ScenarioErrors:
             return None
+        return None if read is None else at_any_phase(read)
 
     def with_streams(self, requested: Mapping[str, Requested]) -> Scenario:
         """The scenario with these streams added.
@@ -161,7 +185,7 @@ class Base:
         if len(runs) != 1:
             paths = runs[0].as_read().swept.values()
             raise PlanningErrors([PlanningProblem(path, "one value", "a list of values") for path in paths])
-        return runs[0]
+        return runs[0].model_copy(update={"streams": at_any_phase(runs[0].streams)})
 
     def _added(self, requested: Mapping[str, Requested]) -> tuple[tuple[Scalar, Tree], ...]:
         """Requested streams as entries of a section."""

@@ -928,6 +928,7 @@ class Stream(TypedDict):
     type_of_service: NotRequired[int]
     trdp: NotRequired[Trdp]
     pattern: Pattern
+    any_phase: NotRequired[bool]
     answers: NotRequired[Answers]
     size: Size
     start_ns: int

@@ -222,6 +222,8 @@ def stream_document(flow: Flow, replies: Replies) -> plan_types.Stream:
     # Of thousands of streams, almost all have no more than a VLAN.
     if stream.vid is not None:
         made["vid"] = stream.vid
+    if flow.any_phase:
+        made["any_phase"] = True
     more = (flow.answers, flow.socket, flow.scheduled, trdp, flow.flood, flow.redundancy, stream.tos)
     if any(more):
         made |= without_none(

@@ -188,6 +188,8 @@ class Flow:
     size: plan_types.Size = _UNSET
     """Set by the pass that fills it; so is ``pattern``. Without a first value, Python needs 1 kB more."""
     pattern: plan_types.Pattern = _UNSET
+    any_phase: bool = False
+    """Whether its talker begins anywhere in the period."""
     answers: plan_types.Answers | None = None
     redundancy: plan_types.Redundancy = field(default_factory=_no_redundancy)
     """Empty if the route is only a tree."""

@@ -65,8 +65,8 @@ impl<'a> Flows<'a> {
         let Self { plan, openings, ref longest, silent } = *self;
         let (stream, begin) = (&plan.streams[number], hops.len());
         // On clocks of their own, when talkers begin is not known.
-        let begin_of =
-            |offset_ns: u64| ps(stream.start_ns).checked_add(ps(offset_ns)).filter(|_| plan.clocks.is_none());
+        let known = plan.clocks.is_none() && !stream.any_phase;
+        let begin_of = |offset_ns: u64| ps(stream.start_ns).checked_add(ps(offset_ns)).filter(|_| known);
         let (period, jitter, begin_ps) = match stream.pattern {
             Pattern::Periodic { period_ns, offset_ns, jitter_ns } => {
                 (Some(ps(period_ns).max(1)), Some(ps(jitter_ns)), begin_of(offset_ns))

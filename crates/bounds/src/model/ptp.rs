@@ -228,6 +228,7 @@ impl<'a> Messages<'a> {
                 Some((period_ns, jitter_ns)) => Pattern::Periodic { period_ns, offset_ns: 0, jitter_ns },
                 None => Pattern::Saturating { backlog: 1 },
             },
+            any_phase: false,
             answers: None,
             size: Size::Frame { octets: message.octets },
             start_ns: 0,

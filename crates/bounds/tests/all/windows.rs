@@ -2,6 +2,7 @@
 
 use crate::closed_forms::{UNSCHEDULED, flow, wire};
 use crate::common::*;
+use std::cell::Cell;
 use tsn_bounds::{FlowBounds, Memory, bounds, bounds_with};
 use tsn_plan::{Further, Gates, Pattern, Size};
 
@@ -79,11 +80,12 @@ fn the_gap_of_the_window_before_counts_too() {
 #[test]
 fn a_scheduled_stream_meets_its_window() {
     let last_bit = 1_238 * 8_000;
+    let any_phase = Cell::new(false);
     let scheduled = |offset_ns: u64, jitter_ns: u64, base: i64| {
         let mut net = Net::new(10_000_000);
         let path = net.line(3, 1_000, GIGABIT, 5_000);
         let pattern = Pattern::Periodic { period_ns: 1_000_000, offset_ns, jitter_ns };
-        net.stream("s", &path, 7, pattern, frame(1_230));
+        net.stream("s", &path, 7, pattern, frame(1_230)).any_phase = any_phase.get();
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
         // The first bridge's window opens when the frame is in the queue: last bit, propagation, processing.
         let there = (last_bit + 5_000 + 1_000_000) / 1_000 + 1;
@@ -109,6 +111,9 @@ fn a_scheduled_stream_meets_its_window() {
     let offset = 100_000 + missed as u64 / 1_000 + 1;
     let late = (i64::try_from(offset).unwrap() - 100_000) * 1_000;
     assert_eq!(waits(&scheduled(offset, 0, 100_000)), (500_000_000 - late, 1_000));
+    // A talker that nobody tells its phase misses the window by nothing, in front of it and behind it.
+    any_phase.set(true);
+    assert_eq!(waits(&scheduled(100_000, 0, 100_000)).0, 500_000_000 - (20_000_000 - last_bit));
 }
 
 /// A window for exactly the one frame of every cycle: the class may always have a frame to send, and still every frame

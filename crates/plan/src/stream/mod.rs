@@ -43,6 +43,10 @@ pub struct Stream {
     pub trdp: Option<Box<Trdp>>,
     /// The times of releases. For a stream that answers: the request's period, and the jitter of its own.
     pub pattern: Pattern,
+    /// Whether its talker begins anywhere in its period: each run draws how much later than the pattern says, below one
+    /// period. An answer has that of its request.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub any_phase: bool,
     /// The stream whose frames release its data units; absent if the talker has a timetable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Answers>,

@@ -126,7 +126,7 @@ impl Template {
         };
         let timetable = match (&stream.pattern, &stream.size) {
             (Pattern::Periodic { period_ns, offset_ns, .. }, Size::Frame { .. })
-                if stream.answers.is_none() =>
+                if stream.answers.is_none() && !stream.any_phase =>
             {
                 let ns = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
                 Some((ns(stream.start_ns.saturating_add(*offset_ns)), ns(*period_ns)))

@@ -61,6 +61,9 @@ impl Talker {
     /// The talker of a stream; randomness is addressed by the stream's name.
     pub fn new(plan: &Plan, stream: &Stream) -> Self {
         let draws = |what: &str| Box::new(Draws::new(plan.seed, &format!("stream/{}/{what}", stream.name)));
+        let phase = |period_ns: Option<u64>| {
+            duration(period_ns.map_or(0, |period_ns| draws("phase").below(period_ns.max(1))))
+        };
         let start = Instant::EPOCH + duration(stream.start_ns);
         let pattern = match &stream.pattern {
             _ if stream.answers.is_some() => ReleasePattern::Answers,
@@ -72,7 +75,7 @@ impl Talker {
                 ReleasePattern::TokenBucket { start, bucket, number: 0 }
             }),
             &Pattern::Periodic { period_ns, offset_ns, jitter_ns } => ReleasePattern::Periodic {
-                next: start + duration(offset_ns),
+                next: start + duration(offset_ns) + phase(stream.any_phase.then_some(period_ns)),
                 period: duration(period_ns),
                 jitter_ps: jitter_ns.saturating_mul(1_000),
                 draws: (jitter_ns > 0).then(|| draws("jitter")),

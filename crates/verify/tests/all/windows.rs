@@ -76,6 +76,7 @@ fn stream(talker: u32, octets: u32, jitter_ns: u64) -> Stream {
         listeners: vec![Destination { node: 3, route: 1 }],
         requirements: Requirements { delay_ns: Some(60_000), ..Requirements::default() },
         scheduled: None,
+        any_phase: false,
         answers: None,
     }
 }
@@ -131,11 +132,12 @@ fn what_a_plan_allows_more_is_no_longer_proved() {
     let twice: Change = |plan| {
         plan.streams[0].pattern = Pattern::Periodic { period_ns: CYCLE / 2, offset_ns: 10_000, jitter_ns: 0 }
     };
+    let whenever: Change = |plan| plan.streams[1].any_phase = true;
     let never: Change = |plan| plan.ports[4].gates.as_mut().unwrap().entries[0].open = 0;
     let unguarded: Change = |plan| plan.ports[4].gates.as_mut().unwrap().unguarded = true;
     let tighter: Change = |plan| plan.streams[0].requirements.delay_ns = Some(1);
     for (number, change) in
-        [larger, others, never, unguarded, tighter, later, varies, twice].into_iter().enumerate()
+        [larger, others, never, unguarded, tighter, later, varies, twice, whenever].into_iter().enumerate()
     {
         // A window that opens at the arrival of the later frame has no nanosecond to spare.
         let mut changed = plan(COME, BOTH);

@@ -25,7 +25,7 @@ from tsnbench.quantities import quantity
 if TYPE_CHECKING:
     from tsnbench.cnc.changes import Change
     from tsnbench.plan.bounds.types import Bounds
-    from tsnbench.plan.types import GateEntry, Gates, PlanDocument, Port, Stream, TracePattern
+    from tsnbench.plan.types import GateEntry, Gates, PlanDocument, Port, Stream
 
 LONGEST_NS = 10**9
 """The longest common cycle of two lists of a port that is followed."""
@@ -72,7 +72,7 @@ def together(now: Network, after: Network, left: Collection[str]) -> Network | N
     ports = [_both(before, port, pcps) for before, port in both]
     document: PlanDocument = {
         **after.plan.document,
-        "streams": [_at_any_time(one) for one in (*streams, *old)],
+        "streams": [_at_any_phase(one) for one in (*streams, *old)],
         "ports": ports,
     }
     plan = Plan(document)
@@ -87,25 +87,10 @@ def together(now: Network, after: Network, left: Collection[str]) -> Network | N
     return replace(after, plan=plan, bounds=found, read=read, draft=None)
 
 
-def _at_any_time(stream: Stream) -> Stream:
-    """A stream whose releases have no known phase: when they meet which gates depends on the list in force.
-
-    A recording has none. This one has the period and the jitter of the stream: its n-th release is as early
-    as one of the stream can be after a late first one.
-    """
-    pattern = stream["pattern"]
-    if "scheduled" in stream or pattern["kind"] != "periodic":
-        return stream
-    period_ns, jitter_ns = pattern["period_ns"], pattern["jitter_ns"]
-    at = [max(0, number * period_ns - jitter_ns) for number in range(jitter_ns // period_ns + 2)]
-    gaps = [0, *(after - before for before, after in pairwise(at))]
-    recording: TracePattern = {
-        "kind": "trace",
-        "gaps_ns": gaps,
-        "cycle_ns": len(at) * period_ns,
-        "passes": 1,
-    }
-    return {**stream, "pattern": recording}
+def _at_any_phase(stream: Stream) -> Stream:
+    """A stream of which no phase is known: when its frames meet which gates depends on the list in force."""
+    free = "scheduled" in stream or stream["pattern"]["kind"] != "periodic"
+    return stream if free else {**stream, "any_phase": True}
 
 
 def _renamed(stream: Stream) -> Stream:

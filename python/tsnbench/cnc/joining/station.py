@@ -119,7 +119,9 @@ class Station:
         gates = self.document["ports"][self.port].get("gates")
         cycles = [one["cycle_ns"] for one in gate_lists(gates)] if gates else []
         cycles += [
-            periodic(one)["period_ns"] for one in self.talks() if one["group"] in names and "scheduled" in one
+            one["pattern"]["period_ns"]
+            for one in self.talks()
+            if one["group"] in names and one["pattern"]["kind"] == "periodic" and "any_phase" not in one
         ]
         found = math.lcm(1, *cycles)
         if found > LONGEST_CYCLE_NS:

@@ -125,7 +125,7 @@ def _configuration(interface: Json, end: Json, facts: Json, talker: bool) -> Jso
     if can.get("vlan-tag-capable"):
         tag = {"priority-code-point": facts["pcp"], "vlan-id": facts["vid"] or 0}
         values.append({"ieee802-vlan-tag": tag})
-    if talker and facts["scheduled"]:
+    if talker and facts["offset_ns"] is not None:
         values.append({"time-aware-offset": facts["offset_ns"]})
     numbered = [{"index": number, **value} for number, value in enumerate(values)]
     return {"interface-list": [{**interface, "config-list": numbered}]}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BusyStoreError", "Database", "FullStoreError", "LostStoreError", "Store"]
 
-FORMAT = "tsnbench-cnc-store/2"
+FORMAT = "tsnbench-cnc-store/3"
 MOST_DECISIONS = 100_000
 """Older decisions are removed."""
 MOST_DENIED = 10_000

@@ -61,6 +61,8 @@ def sources(network: Network, stream: Stream, notes: Notes) -> list[Source]:
             stream["name"],
         )
         return []
+    if stream.get("any_phase"):
+        notes.lost("a phase that each run draws", "written: that of its pattern", stream["name"])
     if pattern["kind"] == "periodic":
         made = _periodic(network, stream, pattern, notes)
     elif pattern["kind"] == "token-bucket":

@@ -33,6 +33,7 @@ def surplus_bits(facts: Facts, number: int, streams: Sequence[Stream]) -> Fracti
         if pattern["kind"] != "periodic" or rate is None or "redundancy" in one:
             return Fraction(0)
         late = pattern["offset_ns"] + pattern["jitter_ns"] + one["start_ns"]
+        late += pattern["period_ns"] if one.get("any_phase") else 0
         place: int | None = next(at for at, hop in enumerate(one["route"]) if hop["port"] == number)
         while place is not None:
             hop = one["route"][place]

@@ -297,7 +297,7 @@ class Hints:
                     if stream["latest_ns"] - stream["earliest_ns"] == stream["period_ns"] - 1:
                         stream["latest_ns"] = stream["earliest_ns"] + period - 1
                     elif flow.stream.release is None and isinstance(flow.stream.pattern, model.Periodic):
-                        first = (flow.start_ns + flow.stream.pattern.offset) % period
+                        first = (flow.start_ns + (flow.stream.pattern.offset or 0)) % period
                         stream["earliest_ns"] = stream["latest_ns"] = first
                     stream["period_ns"] = period
 

@@ -1,7 +1,8 @@
 """Release patterns of talkers: patterns, begins and ends as written.
 
 All flows of one stream share its offset: they are released together, one behind the other in the talker's
-queue. This is the worst phase among them, and the planner invents no other one.
+queue. This is the worst phase among them, and the planner invents no other one. With ``offset: any`` each
+flow has a phase of its own, which each run draws.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ def set_phases(draft: Draft) -> None:
             flow.pattern = {
                 "kind": "periodic",
                 "period_ns": pattern.period,
-                "offset_ns": pattern.offset if isinstance(pattern, model.Periodic) else 0,
+                "offset_ns": (pattern.offset or 0) if isinstance(pattern, model.Periodic) else 0,
                 "jitter_ns": pattern.jitter,
             }
+            flow.any_phase = _any_phase(draft, pattern)
             wanting = "period" if pattern.period < 1 else ""
             if isinstance(pattern, model.Answer):
                 request = numbers.get((pattern.answers, flow.number))
@@ -65,6 +67,15 @@ def set_phases(draft: Draft) -> None:
             draft.problem(
                 f"streams.{flow.group}.{wanting}", "a number that a talker can keep", "too small or large"
             )
+
+
+def _any_phase(draft: Draft, pattern: model.Periodic | model.Answer) -> bool:
+    """Whether nothing says when the talker begins; of an answer, the first talker of its chain."""
+    first: object = pattern
+    while isinstance(first, model.Answer):
+        request = draft.scenario.streams.get(first.answers)
+        first = None if request is None else request.pattern
+    return isinstance(first, model.Periodic) and first.offset is None
 
 
 def _flows(draft: Draft, stream: str) -> int:

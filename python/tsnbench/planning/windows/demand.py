@@ -87,11 +87,11 @@ def released(draft: Draft, number: int, cycle_ns: int) -> list[Unit] | None:
     flow = draft.flows[number]
     pattern = flow.stream.pattern
     assert isinstance(pattern, model.Periodic)
-    begin = (flow.start_ns + pattern.offset) * 1_000
+    begin = (flow.start_ns + (pattern.offset or 0)) * 1_000
     # The begin of the run is left out: the pattern is equal in every period.
     early, late = (begin + late for late in lateness(draft, flow))
     period, cycle = pattern.period * 1_000, cycle_ns * 1_000
-    if cycle % period == 0:
+    if pattern.offset is not None and cycle % period == 0:
         if cycle // period > MOST_UNITS:
             return None
         return [
@@ -106,7 +106,7 @@ def released(draft: Draft, number: int, cycle_ns: int) -> list[Unit] | None:
             )
             for turn in range(cycle // period)
         ]
-    if period % cycle == 0:
+    if pattern.offset is not None and period % cycle == 0:
         return [Unit(number, 0, early, late, released=begin)]
     count = -(-(cycle + late - early) // period)
     return None if count > MOST_UNITS else [Unit(number, 0, 0, 0, known=False, count=count)]

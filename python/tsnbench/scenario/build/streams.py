@@ -323,6 +323,10 @@ def _when(net: Net, fields: Fields) -> _When | None:
     if given[0] not in fields:
         return None
     if given[0] == "period":
+        if fields.get("offset", 0) is None and fields.get("scheduled"):
+            hint = "leave offset out: the planner chooses it"
+            fields.wrong(reading, "offset", "a time, in a scheduled stream", "any", hint)
+            return None
         return _periodic(tuple(fields.given(net, model.Periodic).items()))
     if given[0] == "saturating":
         return model.Saturating(**fields.given(net, model.Saturating))

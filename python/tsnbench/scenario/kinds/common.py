@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv4Address
 
 from tsnbench.scenario.kinds.combinators import Either, ListOf
-from tsnbench.scenario.kinds.values import Count, Parsed, Quantity, Text, decimal
+from tsnbench.scenario.kinds.values import Count, OrAny, Parsed, Quantity, Text, decimal
 from tsnbench.scenario.units import DURATION, LENGTH, LENGTH_OF_RUN, RATE, SIZE
 
 LONGEST = 10 * 86_400 * 10**9
@@ -14,6 +14,7 @@ LONGEST = 10 * 86_400 * 10**9
 
 TIME = Quantity(DURATION, 0, LONGEST)
 SPAN = Quantity(DURATION, 1, LONGEST)
+PHASE = OrAny(DURATION, 0, LONGEST)
 RUN_TIME = Quantity(DURATION, 0, LONGEST, usual=LENGTH_OF_RUN)
 RUN_SPAN = Quantity(DURATION, 1, LONGEST, usual=LENGTH_OF_RUN)
 """A time or a part of the run: bare numbers in hints have the units of its length."""

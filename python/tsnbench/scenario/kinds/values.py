@@ -142,6 +142,25 @@ class Quantity(Average):
 
 
 @dataclass(frozen=True)
+class OrAny(Quantity):
+    """A quantity, or ``any``, which is None."""
+
+    @property
+    def expected(self) -> str:
+        return f"{self.dimension.expected}, or any"
+
+    @property
+    def range(self) -> str:
+        return f"{super().range}; or any"
+
+    def of(self, text: str) -> int | None:  # type: ignore[override]
+        return None if text == "any" else super().of(text)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [{"const": "any"}, super().schema()]}
+
+
+@dataclass(frozen=True)
 class Signed(Average):
     """A number with a unit that may be negative, as an integer in the dimension's base unit."""
 

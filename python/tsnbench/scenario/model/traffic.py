@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import Either, Field, Fields, record_of
-from tsnbench.scenario.kinds.common import PCP, SPAN, STREAM, STREAM_RATE, TIME, VLAN
+from tsnbench.scenario.kinds.common import PCP, PHASE, SPAN, STREAM, STREAM_RATE, TIME, VLAN
 from tsnbench.scenario.kinds.values import Count, FileBeside, Parsed, Quantity
 from tsnbench.scenario.part import Part, Values, key
 from tsnbench.scenario.text.reading import Bad, Reading
@@ -24,7 +24,12 @@ class Periodic(Part):
 
     kind: Literal["periodic"] = "periodic"
     period: Duration = key(SPAN, "one data unit every period")
-    offset: Duration = key(TIME, "when in the period; 0 us by default", default=0)
+    offset: Duration | None = key(
+        PHASE,
+        "when in the period; 0 us by default; any: each run draws it, and bounds hold for all",
+        default=0,
+    )
+    """None for any."""
     jitter: Duration = key(TIME, "release jitter: each release is late by up to this, uniformly", default=0)
 
 

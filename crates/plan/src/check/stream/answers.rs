@@ -25,6 +25,11 @@ impl Plan {
             || path("pattern"),
             || format!("is not periodic with the period of {}", request.name),
         )?;
+        ensure(
+            stream.any_phase == request.any_phase,
+            || path("any_phase"),
+            || format!("differs from that of {}", request.name),
+        )?;
         let whole = match &request.size {
             Size::Frame { .. } | Size::List { .. } => true,
             Size::Units { octets, most_per_frame, .. } => octets.iter().all(|unit| unit <= most_per_frame),
@@ -131,6 +136,11 @@ mod tests {
                     &path("pattern/period_ns"),
                     json!(period + 1),
                     &says("pattern", &format!("is not periodic with the period of {name}")),
+                ),
+                (
+                    "/streams/0/any_phase",
+                    json!(true),
+                    &says("any_phase", &format!("differs from that of {name}")),
                 ),
                 (
                     "/streams/0/size",

@@ -28,6 +28,11 @@ impl Plan {
         }
         time(stream.start_ns, || path("start_ns"))?;
         time(stream.stop_ns, || path("stop_ns"))?;
+        ensure(
+            !stream.any_phase || matches!(stream.pattern, Pattern::Periodic { .. }),
+            || path("any_phase"),
+            || "only periodic streams have a phase".into(),
+        )?;
         match stream.pattern {
             Pattern::Trace { ref gaps_ns, cycle_ns, passes } => {
                 Self::check_trace(gaps_ns, cycle_ns, passes, &path)?;

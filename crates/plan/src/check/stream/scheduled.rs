@@ -12,6 +12,11 @@ impl Plan {
             || path("starts_ps"),
             || "only periodic streams can be scheduled".into(),
         )?;
+        ensure(
+            !stream.any_phase,
+            || path("starts_ps"),
+            || "a stream that begins at any phase has none".into(),
+        )?;
         let (known, entries) = (own.starts_ps.len(), stream.route.len());
         ensure(
             known == entries,
@@ -53,6 +58,11 @@ mod tests {
                     "/streams/0/pattern",
                     json!({"kind": "poisson", "mean_interval_ps": 5_000}),
                     "streams[0].scheduled.starts_ps: only periodic streams can be scheduled",
+                ),
+                (
+                    "/streams/0/any_phase",
+                    json!(true),
+                    "streams[0].scheduled.starts_ps: a stream that begins at any phase has none",
                 ),
                 (
                     "/streams/0/scheduled/starts_ps",

@@ -152,6 +152,7 @@ impl Net {
             flood: Vec::new(),
             socket: None,
             scheduled: None,
+            any_phase: false,
             answers: None,
             listeners,
             requirements: Requirements::default(),

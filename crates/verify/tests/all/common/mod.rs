@@ -113,6 +113,7 @@ fn scheduled(problem: &Problem, number: usize, placed: &Placed, place: usize, st
             offset_ns: placed.offset_ns as u64,
             jitter_ns: 0,
         },
+        any_phase: false,
         answers: None,
         size: Size::Units {
             octets: vec![octets.iter().sum()],
@@ -162,6 +163,7 @@ pub fn saturate(plan: &mut Plan) {
             socket: None,
             requirements: Requirements::default(),
             scheduled: None,
+            any_phase: false,
             answers: None,
         });
     }
