@@ -397,6 +397,15 @@ def test_wrong_bodies_are_refused(served: Served, document: Any) -> None:
     assert served.ask("PUT", f"{CUC}/stream={ID}", document, content_type=MEDIA)[0] == 400
 
 
+def test_the_stream_of_the_guide_is_admitted(streams: Streams) -> None:
+    page = (Path(__file__).parents[2] / "docs/guides/cnc.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (one,) = json.loads(text)[f"{CNC}:stream"]
+    assert f"$STREAM={one['stream-id']} -H" in page
+    written(streams, one)
+    assert computed(streams) == {one["stream-id"]: 0}
+
+
 def test_a_refused_stream_has_a_failure_code_and_the_others_stay(streams: Streams) -> None:
     tight = stream_of(2, talker=CAM)
     tight["talker"]["user-to-network-requirements"]["max-latency"] = 200_000
