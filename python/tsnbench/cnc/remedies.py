@@ -102,9 +102,9 @@ def of_group(tries: Tries, problems: Sequence[PlanningProblem], half: float) -> 
     every = tries.change.add
     named = {one.path.split(".")[1] for one in problems if one.path.startswith("streams.")}
     # Streams that the reasons name come last: those are left out if there is a choice.
-    names = sorted(every, key=lambda name: name in named)
-    kept: Streams = _most(tries, {}, names)
-    out = [name for name in names if name not in kept]
+    kept = _most(tries, {}, [name for name in every if name not in named])
+    kept = _most(tries, kept, [name for name in every if name in named])
+    out = [name for name in every if name not in kept]
     for name in kept if len(out) > 1 else ():
         rest = {one: every[one] for one in every if one != name}
         if monotonic() > half:
@@ -135,7 +135,7 @@ def _most(tries: Tries, kept: Streams, names: Sequence[str]) -> Streams:
     more = {**kept, **{name: tries.change.add[name] for name in names}}
     if len(more) < len(tries.change.add) and tries.works(more):
         return more
-    if len(names) == 1 or tries.over:
+    if len(names) < 2 or tries.over:
         return kept
     half = len(names) // 2
     return _most(tries, _most(tries, kept, names[:half]), names[half:])

@@ -108,7 +108,7 @@ class Clients:
         if len(own) > 1:
             raise RefusedError(f"The certificate has names of several clients: {_words(own)}", 403)
         if not own:
-            names = " or ".join(f'"{shown(name)}"' for name in sorted(certificate.names)[:3])
+            names = " or ".join(f'"{shown(name)}"' for name in sorted(certificate.names)[:3]) or "no name"
             raise RefusedError(f"No client has certificate = {names} in the file of --tokens", 403)
         return own[0]
 
