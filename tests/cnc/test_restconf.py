@@ -8,6 +8,7 @@ import os
 import re
 import socket
 from collections.abc import Callable, Iterator
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,27 @@ def test_what_is_asked_of_the_api_resource(served: Served) -> None:
         "with-defaults:1.0",
     ]
     assert served.ask("PUT", f"{CUC}/stream={ID}", {}, content_type="application/json")[0] == 415
+
+
+def test_the_data_store_has_all_data_and_a_tag_of_its_configuration(served: Served) -> None:
+    store = "/restconf/data"
+    assert put(served, stream_of(13, talker=CAM))[0] == 201
+    _, found, headers = served.ask("GET", store)
+    assert found == {"ietf-restconf:data": served.ask("GET", DATA)[1]}
+    assert parsedate_to_datetime(headers["last-modified"]).tzinfo is not None
+    assert served.ask("GET", DATA)[2]["etag"] == headers["etag"]
+    assert served.ask("GET", f"{store}?depth=1")[1] == {"ietf-restconf:data": {}}
+    assert served.ask("GET", f"{store}?fields=cnc-config")[0] == 400
+    assert served.ask("OPTIONS", store)[2]["allow"] == "GET, HEAD, OPTIONS"
+    # A computation changes state alone.
+    operation(served, "compute_all_streams", of_cuc())
+    assert served.ask("GET", store)[2]["etag"] == headers["etag"]
+    other = stream_of(13, talker=CAM)
+    other["talker"]["stream-rank"]["rank"] = 0
+    assert put(served, other)[0] == 204
+    assert (tag := served.ask("GET", store)[2]["etag"]) != headers["etag"]
+    assert served.ask("DELETE", f"{CUC}/stream={other['stream-id']}")[0] == 204
+    assert served.ask("GET", store)[2]["etag"] not in (tag, headers["etag"])
 
 
 def test_defaults_are_those_of_the_module(served: Served) -> None:

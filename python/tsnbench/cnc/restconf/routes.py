@@ -6,6 +6,7 @@ RFC 8040: 3.1 (root), 3.3 (API resource), 3.5 (data), 3.6 (operations), 4 (metho
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from email.utils import formatdate
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -187,6 +188,13 @@ class Restconf:
         new = await self._written(lambda: self.streams.write(client, cuc, found, expected))
         return Response(status_code=201 if new else 204)
 
+    async def store(self, request: Request) -> Response:
+        """All data: the data store resource (RFC 8040, 3.4)."""
+        client_of(request, Scope.READ)
+        if request.method == "OPTIONS":
+            return Response(headers={"allow": "GET, HEAD, OPTIONS"})
+        return self._read(request, None)
+
     async def operation(self, request: Request) -> Response:
         """Carries out an RPC."""
         client = client_of(request, Scope.OWN).name
@@ -220,7 +228,8 @@ class Restconf:
     async def _written(self, what: Callable[[], Any]) -> Any:
         return await ended(self.service.soon(what))
 
-    def _read(self, request: Request, path: Path) -> Response:
+    def _read(self, request: Request, path: Path | None) -> Response:
+        """The data of a path; None: the whole store."""
         which, depth = request.query_params.get("content", "all"), request.query_params.get("depth")
         asked = [name for name, _ in request.query_params.multi_items()]
         if not {*asked} <= PARAMETERS or len({*asked}) < len(asked):
@@ -235,13 +244,17 @@ class Restconf:
             words = ", ".join(one.value for one in Mode)
             raise RefusedError(f"The parameter with-defaults is one of {words}", 400) from None
         headers: dict[str, str] = {}
-        name, data = self._found(path, headers)
+        name, data = self._found(path or Path(), headers)
         data = with_defaults(data, mode)
-        if path.rest:
+        if path is None:
+            name, data = "ietf-restconf:data", {TOP: data}
+        elif path.rest:
             name, data = below(data, path.rest)
         data, levels = content(data, which), MOST_DEPTH if depth in (None, "unbounded") else int(depth)
         text = request.query_params.get("fields")
-        fields = None if text is None else self._fields(text, path)
+        if path is None and text is not None:
+            raise RefusedError(f"The fields are those of {TOP} or of a resource below it", 400)
+        fields = None if path is None or text is None else self._fields(text, path)
         data = shallow(data, levels) if fields is None else selected(data, fields, levels)
         # A node of another module keeps its name.
         return answer({name if ":" in name else f"{CNC}:{name}": data}, headers=headers)
@@ -263,6 +276,10 @@ class Restconf:
 
     def _found(self, path: Path, headers: dict[str, str]) -> tuple[str, Any]:
         """The name and the data of a container, a list entry or a stream."""
+        if path.stream is None:
+            # Before the data: a change in between makes the tag an old one, and never the data.
+            headers["etag"] = f'"{self.streams.tag}"'
+            headers["last-modified"] = formatdate(self.streams.changed_s, usegmt=True)
         wanted = self.streams.all()
         if path.stream is not None:
             key = canonical(path.stream)
@@ -342,6 +359,7 @@ def routes(streams: Streams, events: Events) -> list[Route]:
         Route("/restconf/data/{path:path}", answered(own.data), methods=every),
         Route("/restconf/operations/{name}", answered(own.operation), methods=["POST"]),
         Route("/restconf/streams/NETCONF/json", answered(own.events_of)),
+        Route("/restconf/data", answered(own.store), methods=["GET", "HEAD", "OPTIONS"]),
         Route("/restconf/{part}", answered(own.root)),
     ]
 

@@ -11,6 +11,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from time import time
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
@@ -75,10 +76,24 @@ class Streams:
         """The last StreamIDs that were told to be free: nobody else is told the same."""
         kept = service.store.wanted() if service.store else {}
         self._wanted: dict[str, Wanted] = {key: Wanted(**one) for key, one in kept.items()}
+        self.changed_s = time()
+        """When the configuration changed last, or was read from the store: a Unix time."""
+        self._tagged: tuple[Mapping[str, Wanted], str] = {}, ""
+        """The last configuration whose tag was made, and the tag."""
 
     def all(self) -> dict[str, Wanted]:
         """Every stream by its identifier, at this moment."""
         return self._wanted.copy()
+
+    @property
+    def tag(self) -> str:
+        """The entity tag of the whole configuration (RFC 8040, 3.4.1.2); state does not change it."""
+        now, (tagged, tag) = self._wanted, self._tagged
+        if tagged is not now:
+            parts = [f"{key} {one.cuc} {tag_of(one)}\n" for key, one in sorted(now.items())]
+            tag = hashlib.sha256("".join(parts).encode()).hexdigest()[:32]
+            self._tagged = now, tag
+        return tag
 
     def status(self, stream_id: str, one: Wanted) -> str:
         """planned, configured or modified (IEEE 802.1Q-2022, 46.2.3.8)."""
@@ -215,10 +230,11 @@ class Streams:
             self.service.store.keep_wanted(documents)
         made = self._wanted.copy()
         for key, one in changed.items():
-            if one is None:
-                made.pop(key, None)
-            else:
+            before = made.pop(key, None) if one is None else made.get(key)
+            if one is not None:
                 made[key] = one
+            if one is None or before is None or before.stream != one.stream:
+                self.changed_s = time()
         self._wanted = made
 
 
