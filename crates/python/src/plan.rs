@@ -2,7 +2,7 @@
 
 use crate::bounds::{BoundsMemory, bounds_of};
 use crate::canonical::{HASH, Keys, content, quote, write};
-use crate::plan_beside::{self, Differs};
+use crate::plan_beside::{self, Analysed, Differs};
 use crate::resident::{Hash, Version};
 use crate::schedule::{delays_of, windows_of};
 use pyo3::exceptions::PyValueError;
@@ -72,13 +72,18 @@ pub(crate) struct ReadPlan {
     differs: Option<Differs>,
     /// Where the flows of streams that left were among all flows; none if everything was proved.
     gone: Option<Vec<usize>>,
+    /// What was analysed of this plan, and of the one beside which it was made.
+    analysed: Arc<OnceLock<Analysed>>,
+    before: Arc<OnceLock<Analysed>>,
 }
 
 impl ReadPlan {
     /// A plan that was checked.
     fn of(plan: Plan) -> Self {
         let hash = plan.hash.clone().map(|hash| Arc::new(OnceLock::from(hash)));
-        Self { version: Version::of(plan), proof: OnceLock::new(), hash, differs: None, gone: None }
+        let (analysed, before) = Default::default();
+        let proof = OnceLock::new();
+        Self { version: Version::of(plan), proof, hash, differs: None, gone: None, analysed, before }
     }
 
     /// What `asked` says of the plan with its hash.
@@ -136,6 +141,8 @@ impl ReadPlan {
             hash: Some(made.hash),
             differs: Some(made.differs),
             gone: made.gone,
+            analysed: Arc::default(),
+            before: Arc::clone(&self.analysed),
         }))
     }
 
@@ -214,8 +221,9 @@ impl ReadPlan {
     }
 
     /// What the bounds of the plan do not say beside which this one was made. `flows`: bounds without upper ones of the
-    /// streams whose delays the proof has, and which joined, or may have other bounds; `analysed`: the bounds of all
-    /// streams that need an analysis, with its `ports`; the `delays` of both, as `proven_delays` gives them; `places`:
+    /// streams whose delays the proof has, and which joined, or may have other bounds; `analysed`: the bounds of
+    /// streams that need an analysis, but for those that are the same, with its `ports`; `windows`: what the proof
+    /// of windows says of these; the `delays` of both, as `proven_delays` gives them; `places`:
     /// where both are among all flows, `joined` of which there was none, and `gone` where flows were that left. None if
     /// nobody knows what differs, or if the bounds of some streams depend on those of others.
     fn bounds_beside(&self, py: Python<'_>, memory: &Bound<'_, BoundsMemory>) -> PyResult<Option<String>> {
@@ -224,9 +232,13 @@ impl ReadPlan {
         let found = py.detach(|| {
             let mut chain = self.version.lock();
             let whole = chain.at(self.version.number);
-            plan_beside::bounds((whole, self.proof(&whole.plan)), (differs, gone), memory)
+            plan_beside::bounds((whole, self.proof(&whole.plan)), (differs, gone), self.before.get(), memory)
         });
-        let text = found.map(|found| serde_json::to_string(&found)).transpose();
+        let text = found.map(|(found, analysed)| {
+            let _ = self.analysed.set(analysed);
+            serde_json::to_string(&found)
+        });
+        let text = text.transpose();
         text.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use tsn_bounds::{FlowBounds, PortBounds};
 use tsn_plan::{ContentHash, Plan, Port, Stream, Tap};
-use tsn_verify::{Changed, Known, Proof};
+use tsn_verify::{Changed, Known, Passing, Proof};
 
 /// Where a plan differs from the earlier one.
 pub(crate) struct Differs {
@@ -255,11 +255,27 @@ fn added(
     (number, Ok((hash, proof, known)))
 }
 
+/// The flows of the streams of a plan that are analysed, by their names.
+#[derive(Default)]
+pub(crate) struct Analysed {
+    of: HashMap<String, Arc<Own>>,
+    /// The coarsest tick of all taps, ns.
+    tick: u32,
+}
+
+/// The flows of one stream, by the analysis and by the proof of windows, which calls every stream 0 here.
+#[derive(PartialEq)]
+struct Own {
+    flows: Vec<FlowBounds>,
+    windows: Vec<Passing>,
+}
+
 /// What is found beside the bounds of an earlier plan.
 #[derive(Serialize)]
 pub(crate) struct Beside {
     flows: Vec<FlowBounds>,
     analysed: Vec<FlowBounds>,
+    windows: Vec<Passing>,
     ports: Vec<PortBounds>,
     places: Vec<usize>,
     joined: Vec<usize>,
@@ -295,12 +311,14 @@ fn with_streams(plan: &Plan, mut streams: Vec<Stream>) -> Plan {
     }
 }
 
-/// What the bounds of the earlier plan do not say; none if some depend on those of others.
+/// What the bounds of the earlier plan do not say, and what was analysed; none if some depend on those of others.
+/// `known`: what was analysed of the earlier plan.
 pub(crate) fn bounds(
     (whole, proof): (&Whole, &Proof),
     (differs, gone): (&Differs, &[usize]),
+    known: Option<&Analysed>,
     memory: &BoundsMemory,
-) -> Option<Beside> {
+) -> Option<(Beside, Analysed)> {
     let (plan, streams) = (&whole.plan, &whole.plan.streams);
     if whole.about.iter().any(|own| own.answers) {
         return None;
@@ -319,9 +337,34 @@ pub(crate) fn bounds(
     let flows =
         if own.is_empty() { Vec::new() } else { tsn_bounds::lower_bounds(&with_streams(plan, part)).flows };
     let analysed = (!others.is_empty()).then(|| bounds_of_streams(plan, &others, memory));
-    let (analysed, ports) = analysed.map_or((Vec::new(), Vec::new()), |found| (found.flows, found.ports));
+    let (all, ports) = analysed.map_or((Vec::new(), Vec::new()), |found| (found.flows, found.ports));
     let mut others: Vec<u32> = others.into_iter().collect();
     others.sort_unstable();
+    let mut passing: HashMap<u32, Vec<Passing>> = HashMap::new();
+    for own in if others.is_empty() { Vec::new() } else { tsn_verify::windows(plan).flows } {
+        passing.entry(own.stream).or_default().push(Passing { stream: 0, ..own });
+    }
+    let tick = plan.taps.iter().map(|tap| tap.granularity_ns).max().unwrap_or(1);
+    let (mut now, mut all) = (Analysed { of: HashMap::new(), tick }, all.into_iter());
+    let (mut analysed, mut windows) = (Vec::new(), Vec::new());
+    let known = known.filter(|known| known.tick == tick);
+    others.retain(|number| {
+        let stream = &streams[*number as usize];
+        let flows = all.by_ref().take(stream.listeners.len()).collect();
+        let own = Own { flows, windows: passing.remove(number).unwrap_or_default() };
+        // Those of scheduled streams also follow from the proof, and one that joined may have replaced another one.
+        let stayed = stream.scheduled.is_none() && !differs.joined.contains(&(*number as usize));
+        let was = known.and_then(|known| known.of.get(&stream.name)).filter(|_| stayed);
+        let same = was.filter(|was| ***was == own).map(Arc::clone);
+        let is_told = same.is_none();
+        let own = same.unwrap_or_else(|| {
+            analysed.extend(own.flows.iter().cloned());
+            windows.extend(own.windows.iter().map(|one| Passing { stream: *number, ..*one }));
+            Arc::new(own)
+        });
+        now.of.insert(stream.name.clone(), own);
+        is_told
+    });
     let mut first = Vec::with_capacity(streams.len() + 1);
     first.push(0);
     for own in &whole.about {
@@ -330,9 +373,10 @@ pub(crate) fn bounds(
     let both = own.iter().chain(&others);
     let flows_of = |number: &u32| first[*number as usize]..first[*number as usize + 1];
     let delays = proof.delays(plan, both.clone().copied());
-    Some(Beside {
+    let found = Beside {
         flows,
         analysed,
+        windows,
         ports,
         places: both.clone().flat_map(flows_of).collect(),
         joined: both
@@ -341,5 +385,6 @@ pub(crate) fn bounds(
             .collect(),
         gone: gone.to_vec(),
         delays: Delays { delays, margins_assumed: proof.report.margins_assumed },
-    })
+    };
+    Some((found, now))
 }

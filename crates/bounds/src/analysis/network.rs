@@ -14,6 +14,7 @@ mod not_covered;
 mod path;
 mod remembered;
 mod report;
+mod reports;
 mod rounds;
 
 use self::along::Common;
@@ -23,6 +24,7 @@ use crate::analysis::ats::{Arriving, with_schedulers};
 use crate::analysis::flows::Silent;
 use crate::analysis::network::kept::Kept;
 use crate::analysis::network::memory::Memory;
+use crate::analysis::network::reports::Reports;
 use crate::analysis::port::{ClassResult, PortResult, analyse};
 use crate::curve::{Curve, Data, LONGEST, Ps, Rate};
 use crate::model::clocks::Known;
@@ -84,6 +86,9 @@ struct Network<'a> {
     unconverged: Vec<bool>,
     /// Whether what the analysis of a port reads may differ from its last one, but for reasons, which name ports before.
     dirty: Vec<bool>,
+    /// The ports that were analysed, or that flows have left.
+    touched: Vec<bool>,
+    reports: Reports,
     /// Whether there are results of another Plan; and whether ports feed each other in a cycle.
     beside: bool,
     circular: bool,
@@ -180,7 +185,9 @@ fn found(
         models,
         others,
         results: std::mem::take(&mut kept.results),
+        touched: kept.dirty.clone(),
         dirty: std::mem::take(&mut kept.dirty),
+        reports: std::mem::take(&mut kept.reports),
         delays: std::mem::take(&mut kept.delays),
         hops: std::mem::take(&mut kept.hops),
         first: std::mem::take(&mut kept.first),
@@ -211,7 +218,16 @@ fn found(
             None
         }
     };
-    let found = sums.unwrap_or_else(|| report(&network, 0, Some(Common::default())));
+    // What reaches which port is known without cycles alone.
+    let again = sums.is_none() && keeps.is_some() && reason.is_none() && !network.circular;
+    let found = match (sums, wanted) {
+        (Some(sums), _) => sums,
+        (None, Wanted::Of(asked)) if again => network.report_beside(&|stream| asked(stream as u32)),
+        (None, _) => {
+            network.reports = Reports::default();
+            report(&network, 0, Some(Common::default()))
+        }
+    };
     if let Some(memory) = keeps {
         kept.versions = network.versions.take().unwrap_or_default();
         network.leave(kept).into_iter().for_each(|kept| memory.leave(kept));
@@ -267,9 +283,11 @@ impl Network<'_> {
         }
         if !self.beside {
             self.dirty.fill(true);
+            self.touched.fill(true);
         }
         for port in order {
             if self.dirty[port] {
+                self.touched[port] = true;
                 self.pull(port);
                 self.analyse(port);
             }

@@ -16,6 +16,8 @@ from tsnbench.plan.streams.facts import Facts
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tsnbench.plan.bounds.types import Bounds, FlowBounds, Passing, Proven, ProvenDelays, Windows
     from tsnbench.plan.types import PlanDocument
 
@@ -197,10 +199,15 @@ def with_windows(found: Bounds, plan: Known) -> Bounds:
     document = plan.document
     if not any("gates" in port for port in document["ports"]):
         return found
-    streams, nodes = document["streams"], document["nodes"]
     windows: Windows = json.loads(plan.read.proven_windows())
+    return by_windows(found, windows["flows"], document)
+
+
+def by_windows(found: Bounds, passing: Sequence[Passing], document: PlanDocument) -> Bounds:
+    """The bounds of :func:`with_windows`, from the bounds that were proved for these flows."""
+    streams, nodes = document["streams"], document["nodes"]
     tick = max((tap["granularity_ns"] for tap in document["taps"]), default=1)
-    proved = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in windows["flows"]}
+    proved = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in passing}
     for flow in found["flows"]:
         own = proved.get((flow["stream"], flow["listener"]))
         if own is None:

@@ -12,7 +12,7 @@ import json
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from tsnbench.plan.bounds import Known, finish, lowered, with_windows
+from tsnbench.plan.bounds import Known, by_windows, finish, lowered
 
 if TYPE_CHECKING:
     from tsnbench._native import BoundsMemory
@@ -52,8 +52,8 @@ def bounds_beside(plan: Known, known: Bounds, memory: BoundsMemory, tick: int) -
     flows: list[FlowBounds] = [*made["flows"], *made["analysed"]]
     found = cast("Bounds", {**known, "plan": None, "flows": flows, "ports": made["ports"]})
     lowered(found, cast("ProvenDelays", made), plan.document)
-    if made["analysed"]:
-        with_windows(found, plan)
+    if made["windows"]:
+        by_windows(found, made["windows"], plan.document)
     for flow in flows:
         finish(flow, tick)
     found["flows"] = all_flows = list(known["flows"])

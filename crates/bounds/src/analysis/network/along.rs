@@ -18,7 +18,7 @@ type Key = (Vec<(usize, u8)>, Vec<(usize, u8)>, Option<usize>);
 pub(super) type Brought = (Above, Ps);
 
 /// What several flows have in common.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Common {
     /// Bounds along paths, for any frame and any delays of the hops.
     bounds: HashMap<Key, (Option<Left>, Option<Proved>)>,
@@ -26,6 +26,15 @@ pub(super) struct Common {
     plain: HashMap<(usize, u8), bool>,
     /// Flows of higher classes, by hop and next hop; none for a flow without a limit.
     pub(super) above: HashMap<(usize, Option<usize>), Option<Brought>>,
+}
+
+impl Common {
+    /// Forgets what depends on these ports, and all that is found again at once.
+    pub fn forget(&mut self, ports: &[bool]) {
+        self.plain.clear();
+        self.above.clear();
+        self.bounds.retain(|(path, ..), _| path.iter().all(|(port, _)| !ports[*port]));
+    }
 }
 
 /// Most ports of a tree; the ports of a path alone may be more.

@@ -4,6 +4,7 @@
 //! so is its result. So nothing is kept of networks with cycles, where the analysis begins from nothing and repeats.
 
 use super::Network;
+use super::reports::{Reports, keep};
 use crate::analysis::flows::{Flows, Silent, flow_hops};
 use crate::analysis::port::PortResult;
 use crate::curve::Ps;
@@ -31,6 +32,7 @@ pub(crate) struct Kept {
     pub results: Vec<PortResult>,
     /// Ports whose input may differ.
     pub dirty: Vec<bool>,
+    pub reports: Reports,
 }
 
 impl Kept {
@@ -52,6 +54,7 @@ impl Kept {
             delays: Vec::with_capacity(hops.len()),
             results: vec![PortResult::default(); plan.ports.len()],
             dirty: vec![true; plan.ports.len()],
+            reports: Reports::default(),
             hops,
         };
         found.link();
@@ -157,6 +160,7 @@ impl Kept {
             self.dirty[hop.port] = true;
         }
         self.first = first;
+        self.reports.remove(&left);
         keep(&mut self.streams, left.iter().map(|left| !left));
         keep(&mut self.hops, places.iter().map(Option::is_some));
         keep(&mut self.next, places.iter().map(Option::is_some));
@@ -183,11 +187,6 @@ impl Kept {
     }
 }
 
-/// Keeps some elements.
-fn keep<T>(all: &mut Vec<T>, mut stay: impl Iterator<Item = bool>) {
-    all.retain(|_| stay.next().unwrap_or(true));
-}
-
 impl Network<'_> {
     /// The state before an analysis from nothing.
     pub(super) fn forget(&mut self) {
@@ -203,7 +202,8 @@ impl Network<'_> {
     pub(super) fn leave(self, mut kept: Kept) -> Option<Kept> {
         kept.streams.extend(self.plan.streams[kept.streams.len()..].iter().cloned());
         let flows = self.models.into_iter().map(|model| model.flows).collect();
-        let Self { hops, first, next, delays, results, dirty, .. } = self;
-        (!self.circular).then_some(Kept { hops, first, next, flows, delays, results, dirty, ..kept })
+        let Self { hops, first, next, delays, results, dirty, reports, .. } = self;
+        let own = Kept { hops, first, next, flows, delays, results, dirty, reports, ..kept };
+        (!self.circular).then_some(own)
     }
 }

@@ -140,26 +140,53 @@ impl Network<'_> {
         hops: bool,
         mut along: Option<Common>,
     ) -> Bounds {
-        let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
-        let mut flows = Vec::new();
-        let streams = self.plan.streams.iter().zip(&self.first).enumerate();
-        for (_, (stream, first)) in streams.filter(|(number, _)| asked(*number)) {
-            let delivery = self.delivery(*first, stream, &ports, Causes { outages: true, queues: true });
-            let required = &stream.requirements.survives;
-            let but = |outages, queues| self.delivery(*first, stream, &ports, Causes { outages, queues });
-            let intact = (!required.is_empty()).then(|| but(false, true));
-            let few = LazyCell::new(|| but(true, false));
-            let nowhere = vec![false; stream.route.len()];
-            for listener in &stream.listeners {
-                let mut flow = self.flow(*first, stream, listener, &delivery, hops, along.as_mut());
-                let of = |intact| required.iter().map(move |kind| survives(intact, listener, kind));
-                flow.survives = intact.iter().flat_map(of).collect();
-                flow.drop_reason = flow.loss_reason.as_ref().and_then(|_| few.lost(listener.route, &nowhere));
-                flows.push(flow);
-            }
+        let (ports, mut flows) = (self.ports(), Vec::new());
+        for number in (0..self.plan.streams.len()).filter(|number| asked(*number)) {
+            self.report_stream(number, &ports, hops, along.as_mut(), &mut flows);
         }
+        self.bounds_of(flows, ports)
+    }
+
+    /// The bounds of the classes of all ports.
+    pub(super) fn ports(&self) -> Vec<Option<PortBounds>> {
+        (0..self.models.len()).map(|port| self.port(port)).collect()
+    }
+
+    pub(super) fn bounds_of(&self, flows: Vec<FlowBounds>, ports: Vec<Option<PortBounds>>) -> Bounds {
         let ports = ports.into_iter().flatten().collect();
         Bounds { format: FORMAT, plan: self.plan.hash.clone(), clocks_within_ns: None, flows, ports }
+    }
+
+    /// Adds the bounds of the flows of a stream.
+    pub(super) fn report_stream(
+        &self,
+        number: usize,
+        ports: &[Option<PortBounds>],
+        hops: bool,
+        mut along: Option<&mut Common>,
+        flows: &mut Vec<FlowBounds>,
+    ) {
+        let (stream, first) = (&self.plan.streams[number], self.first[number]);
+        let delivery = self.delivery(first, stream, ports, Causes { outages: true, queues: true });
+        let required = &stream.requirements.survives;
+        let but = |outages, queues| self.delivery(first, stream, ports, Causes { outages, queues });
+        let intact = (!required.is_empty()).then(|| but(false, true));
+        let few = LazyCell::new(|| but(true, false));
+        let nowhere = vec![false; stream.route.len()];
+        for listener in &stream.listeners {
+            let mut flow = self.flow(first, stream, listener, &delivery, hops, along.as_deref_mut());
+            let of = |intact| required.iter().map(move |kind| survives(intact, listener, kind));
+            flow.survives = intact.iter().flat_map(of).collect();
+            flow.drop_reason = flow.loss_reason.as_ref().and_then(|_| few.lost(listener.route, &nowhere));
+            flows.push(flow);
+        }
+    }
+
+    /// The point and the tick of the stamps of a port's tap; `usual`: without such a tap.
+    pub(super) fn tap(&self, port: usize, stage: Stage, usual: Point) -> (Point, Ps) {
+        let of_port = self.taps.get(&port).into_iter().flatten();
+        let found = of_port.map(|tap| &self.plan.taps[*tap]).find(|tap| tap.stage == stage);
+        found.map_or((usual, 1), |tap| (tap.point, Ps::from(tap.granularity_ns)))
     }
 
     /// The paths of a stream whose first hop is `begin`: when its frames arrive at the end of each, and what may lose
@@ -266,13 +293,8 @@ impl Network<'_> {
         let path = &path[..];
         let name = |port: usize| self.models[port].port.name.clone();
         let (first, last) = (self.hops[path[0]].port, self.hops[path[path.len() - 1]].port);
-        let tap = |port: usize, stage: Stage, usual: Point| {
-            let of_port = self.taps.get(&port).into_iter().flatten();
-            let found = of_port.map(|tap| &self.plan.taps[*tap]).find(|tap| tap.stage == stage);
-            found.map_or((usual, 1), |tap| (tap.point, Ps::from(tap.granularity_ns)))
-        };
-        let (tx_point, tx_tick) = tap(first, Stage::Tx, Point::Start);
-        let (rx_point, rx_tick) = tap(self.models[last].port.peer as usize, Stage::Rx, Point::End);
+        let (tx_point, tx_tick) = self.tap(first, Stage::Tx, Point::Start);
+        let (rx_point, rx_tick) = self.tap(self.models[last].port.peer as usize, Stage::Rx, Point::End);
         // The time of the octets after the receiver's timestamp point, which the measured delay does not contain.
         let unstamped = |octets: u32| match rx_point {
             Point::End => 0,
