@@ -159,6 +159,7 @@ $(VENV)/.docs: requirements/docs.lock | $(VENV)/.locked
 bench: $(VENV)/.built
 	$(BIN)/python benches/bench.py
 	$(BIN)/python benches/cnc.py
+	$(BIN)/python benches/clients.py
 	$(BIN)/python benches/watch.py
 
 bench-hosts: $(VENV)/.built packages

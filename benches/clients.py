@@ -1,17 +1,19 @@
-"""Many clients of ``tsnbench cnc`` at once: changes a second; no answer is lost, and nothing done twice.
+"""What clients of ``tsnbench cnc`` wait for, from the request to the answer over HTTPS, durable in the store.
 
-A cell of three bridges; every client has a token of its own, adds bounded streams and removes every second
-one again. Where 64 changes wait already, the service says so (503), and the client asks again.
+- One client with a kept connection, where 50 to 10,000 scheduled streams are in place (the grid of
+  ``cnc.py``): streams join and leave one after the other. With the most memory of the service, after
+  everything was checked behind the answers.
+- Many clients at once in a cell of three bridges: no answer is lost, and nothing done twice. Every client
+  has a token of its own, adds bounded streams and removes every second one again. Where too many changes
+  wait already, the service says so (503), and the client asks again.
+- Devices: as many bridges as processes of ``netconfd``, and beside the time of the client that of the slowest
+  device, from each of its requests to the answer.
 """
 
 from __future__ import annotations
 
 import argparse
-import http.client
-import json
-import signal
-import subprocess
-import sys
+import os
 import tempfile
 import time
 from collections import Counter
@@ -19,7 +21,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-SCENARIO = """\
+from netconf_devices import PASSWORD, USER, Device, devices, missing
+from page import percentile
+from served import Served, served
+
+import cnc
+
+CELL = """\
 name: cell
 duration: 10 ms
 network:
@@ -29,7 +37,53 @@ network:
 streams:
   loop: {from: cam, to: ctl, period: 1 ms, payload: 100 B, pcp: 7, scheduled: true}
 """
-STREAM = {"from": "cam2", "to": "ctl", "pcp": 3, "period": "10 ms", "payload": "100 B"}
+BOUNDED = {"from": "cam2", "to": "ctl", "pcp": 3, "period": "10 ms", "payload": "100 B"}
+LINE = """\
+name: line
+duration: 10 ms
+network: {{line: {{hops: {hops}, stations: 1, rate: 1 Gbit/s}}}}
+streams:
+  loop: {{from: station1, to: station{last}, period: 4 ms, payload: 100 B, pcp: 7, scheduled: true}}
+"""
+REST_S = 1.0
+"""After so long without a change, the service checks everything."""
+
+
+def spread(ms: list[float]) -> str:
+    """Median, 99th percentile and greatest value."""
+    return f"{percentile(ms, 0.5):.1f} | {percentile(ms, 0.99):.1f} | {max(ms):.1f}"
+
+
+def one(count: int, times: int) -> None:
+    """Prints the line of one client beside ``count`` streams."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "grid.yaml"
+        file.write_text(cnc.scenario(count), encoding="utf-8")
+        with served(file, "--no-deploy") as service:
+            line = service.line()
+            ends = cnc.pairs(count + times)[count:]
+            asked = [{"from": talker, "to": to, **cnc.SCHEDULED} for talker, to in ends]
+            joined = [line.timed("PUT", f"/api/streams/n{n}", one) for n, one in enumerate(asked)]
+            left = [line.timed("DELETE", f"/api/streams/n{n}") for n in range(0, times, 2)]
+            time.sleep(REST_S)
+            # It is decided after that check.
+            line.ask("PUT", "/api/streams/last", asked[0])
+            peak = service.peak_mb()
+    accepted = sum(found.get("outcome") == "accepted" for _, found in joined)
+    for kind, timed in (("joins", joined), ("leaves", left)):
+        ms = [took for took, _ in timed]
+        of = f"{accepted} of {times}" if kind == "joins" else f"{len(left)}"
+        print(f"| {count:,} | {kind} | {of} | {spread(ms)} | {peak:.0f} |", flush=True)
+
+
+def client(service: Served, number: int, streams: int) -> Counter[int]:
+    """The requests of one client."""
+    line = service.line(token(number))
+    for place in range(streams):
+        line.ask("PUT", f"/api/streams/c{number}.{place}", BOUNDED)
+        if place % 2:
+            line.ask("DELETE", f"/api/streams/c{number}.{place}")
+    return line.found
 
 
 def token(number: int) -> str:
@@ -37,72 +91,89 @@ def token(number: int) -> str:
     return f"the token of client {number}"
 
 
-class Line:
-    """A kept connection of one client, and how often its requests were answered with each status."""
+def many(clients: int, streams: int) -> None:
+    """Prints what became of the requests of many clients at once."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, tokens = Path(folder) / "cell.yaml", Path(folder) / "tokens.toml"
+        file.write_text(CELL, encoding="utf-8")
+        lines = (f'[c{n}]\ntoken = "{token(n)}"\nscope = "own"\n' for n in range(clients))
+        tokens.write_text("".join(lines), encoding="utf-8")
+        with served(file, "--tokens", tokens) as service:
+            began = time.monotonic()
+            with ThreadPoolExecutor(clients) as pool:
+                each = [pool.submit(client, service, n, streams) for n in range(clients)]
+                found = sum((one.result() for one in each), Counter[int]())
+            took = time.monotonic() - began
+            there = service.line(token(0)).ask("GET", "/api/streams")["streams"]
+    names = sorted(one["stream"] for one in there if one["client"])
+    kept = range(0, streams, 2)
+    assert names == sorted(f"c{n}.{place}" for n in range(clients) for place in kept), names
+    done = sum(count for status, count in found.items() if status != 503)
+    asked_for = clients * (streams + streams // 2)
+    assert done == asked_for, (done, asked_for)
+    print(f"{clients} clients, {done} changes, all answered, in {took:.1f} s: {done / took:.0f} a second")
+    print(f"answers by status: {dict(sorted(found.items()))}; {len(names)} streams in place, each once")
 
-    def __init__(self, port: int, number: int) -> None:
-        self.http = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
-        self.headers = {"content-type": "application/json", "authorization": f"Bearer {token(number)}"}
-        self.found: Counter[int] = Counter()
 
-    def ask(self, method: str, path: str, document: object = None) -> Any:
-        """One request, again as long as the service is busy."""
-        while True:
-            body = None if document is None else json.dumps(document)
-            self.http.request(method, path, body, self.headers)
-            answer = self.http.getresponse()
-            content = answer.read()
-            self.found[answer.status] += 1
-            if answer.status != 503:
-                return json.loads(content)
-            time.sleep(float(answer.headers["retry-after"]))
+def with_devices(number: int, times: int) -> None:
+    """Prints what a client waits for where every change goes to devices."""
+    with tempfile.TemporaryDirectory() as name, devices(number, Path(name)) as every:
+        folder = Path(name)
+        file, known = folder / "line.yaml", folder / "known_hosts"
+        file.write_text(LINE.format(hops=number - 1, last=number), encoding="utf-8")
+        known.write_text("".join(one.known_host for one in every), encoding="ascii")
+        words: list[object] = ["--user", USER, "--known-hosts", known, "--overwrite"]
+        for place, one in enumerate(every):
+            words += ["--node", f"bridge{place + 1}=127.0.0.1:{one.port}"]
+        own = {**os.environ, "TSNBENCH_NETCONF_PASSWORD": PASSWORD}
+        with served(file, *words, environment=own) as service:
+            rows = _changes(service, every, times)
+    client_ms, slowest, more = zip(*rows, strict=True)
+    print(f"| {number} | {times} | client | {spread(list(client_ms))} |")
+    print(f"| {number} | {times} | slowest device | {spread(list(slowest))} |")
+    print(f"| {number} | {times} | client, without that device | {spread(list(more))} |", flush=True)
 
 
-def client(port: int, number: int, streams: int) -> Counter[int]:
-    """The requests of one client."""
-    line = Line(port, number)
-    for place in range(streams):
-        line.ask("PUT", f"/api/streams/c{number}.{place}", STREAM)
-        if place % 2:
-            line.ask("DELETE", f"/api/streams/c{number}.{place}")
-    return line.found
+def _changes(service: Served, every: list[Device], times: int) -> list[tuple[float, float, float]]:
+    """Of each change the milliseconds of the client, of the slowest device, and the difference."""
+    line, rows = service.line(), []
+    nodes = line.ask("GET", "/api/plan")["nodes"]
+    stations = [node["name"] for node in nodes if node["kind"] == "station"]
+    for change in range(times):
+        talker, to = stations[change % (len(stations) - 1)], stations[-1]
+        document: Any = {"from": talker, "to": to, "period": "4 ms", "payload": "100 B", "pcp": 7}
+        began = time.monotonic()
+        took, found = line.timed("PUT", f"/api/streams/n{change}", {**document, "scheduled": True})
+        assert found.get("outcome") == "accepted", found
+        slowest = max(one.busy_ms(began, began + took / 1e3) for one in every)
+        rows.append((took, slowest, took - slowest))
+        # A change waits for the instant of the one before.
+        time.sleep(max(0.0, (found["in_force_ns"] or 0) / 1e9 - time.clock_gettime(time.CLOCK_TAI)))
+    return rows
 
 
 def main() -> None:
-    """Prints one line."""
+    """Prints one table for each of the three."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[50, 1_000, 10_000])
+    parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--clients", type=int, default=100)
     parser.add_argument("--streams", type=int, default=4)
+    parser.add_argument("--devices", type=int, default=8)
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        file, tokens = Path(folder) / "cell.yaml", Path(folder) / "tokens.toml"
-        file.write_text(SCENARIO, encoding="utf-8")
-        lines = (f'[c{n}]\ntoken = "{token(n)}"\nscope = "own"\n' for n in range(asked.clients))
-        tokens.write_text("".join(lines), encoding="utf-8")
-        words = [sys.executable, "-m", "tsnbench", "cnc", str(file), "--tokens", str(tokens)]
-        words += ["--store", str(Path(folder) / "store")]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-            try:
-                assert process.stdout is not None
-                port = int(process.stdout.readline().strip().rpartition(":")[2])
-                began = time.monotonic()
-                with ThreadPoolExecutor(asked.clients) as many:
-                    each = [many.submit(client, port, n, asked.streams) for n in range(asked.clients)]
-                    found = sum((one.result() for one in each), Counter[int]())
-                took = time.monotonic() - began
-                there = Line(port, 0).ask("GET", "/api/streams")["streams"]
-            finally:
-                process.send_signal(signal.SIGINT)
-    names = sorted(one["stream"] for one in there if one["client"])
-    kept = range(0, asked.streams, 2)
-    assert names == sorted(f"c{n}.{place}" for n in range(asked.clients) for place in kept), names
-    done = sum(count for status, count in found.items() if status != 503)
-    asked_for = asked.clients * (asked.streams + asked.streams // 2)
-    assert done == asked_for, (done, asked_for)
-    print(
-        f"{asked.clients} clients, {done} changes, all answered, in {took:.1f} s: {done / took:.0f} a second"
-    )
-    print(f"answers by status: {dict(sorted(found.items()))}; {len(names)} streams in place, each once")
+    if asked.sizes:
+        print("| streams in place | change | changes | p50 ms | p99 | worst | peak MB |")
+        print("|---:|---|---:|---:|---:|---:|---:|", flush=True)
+    for count in asked.sizes:
+        one(count, asked.times)
+    if asked.clients:
+        many(asked.clients, asked.streams)
+    if asked.devices and (why := missing()):
+        print(f"no devices: {why}")
+    elif asked.devices:
+        print("| devices | changes | time of | p50 ms | p99 | worst |")
+        print("|---:|---:|---|---:|---:|---:|", flush=True)
+        with_devices(asked.devices, asked.times // 2)
 
 
 if __name__ == "__main__":
