@@ -141,6 +141,17 @@ def test_tables_that_are_not_in_the_plan_are_removed() -> None:
     ]
 
 
+def test_a_container_with_nothing_in_it_is_not_missing() -> None:
+    """That of a bridge without streams: servers leave it out when they are read back."""
+    text = next(text for text in texts(RICH) if "<filtering-database>" in text)
+    empty = re.sub(r"<filtering-database>.*?</filtering-database>", "<filtering-database/>", text, flags=re.S)
+    without = empty.replace("<filtering-database/>", "")
+    assert empty != without
+    assert changes(read(empty), told(config(without))) == []
+    replaced = {str(one).partition(" ")[0] for one in changes(read(empty), told(config(text)))}
+    assert replaced == {"replace"}, "what is in it has to go"
+
+
 def test_a_longer_list_leaves_nothing_behind() -> None:
     left = next(text for text in texts(RICH) if "<gate-states-value>8" in text)
     begin, end = (

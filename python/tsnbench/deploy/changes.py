@@ -158,7 +158,9 @@ def _walk(
         filled = full.find(step) if full else None
         if child.name in OWNED:
             child = _raised(child, filled or below)
-            if not _equal(child, below, filled, explicit):
+            # Of a container with nothing in it, devices tell their defaults, or leave it out.
+            nothing = not _content(child) and (below is None or not _content(below))
+            if not nothing and not _equal(child, below, filled, explicit):
                 found.append(Change((*path, step), below, child))
         elif child.children:
             _walk(child, below, filled, explicit, (*path, step), found)
