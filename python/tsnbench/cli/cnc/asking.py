@@ -30,7 +30,15 @@ At = Annotated[
     str | None,
     option("URL[,URL]", f"The service: http://127.0.0.1:PORT; by default ${ADDRESS}.", "--at"),
 ]
-Authority = Annotated[Path | None, option("FILE", "Certificate of the service's authority (PEM).", "--ca")]
+Authority = Annotated[
+    Path | None,
+    option(
+        "FILE",
+        f"Certificate of the service's authority (PEM). Who asks: ${TOKEN}, or the files ${CERTIFICATE} and "
+        f"${KEY}.",
+        "--ca",
+    ),
+]
 AsJson = Annotated[bool, json_of("The answer")]
 Names = Annotated[list[str], argument("NAME...", "Names of streams.")]
 
