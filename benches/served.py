@@ -28,14 +28,14 @@ class Line:
         self.found: Counter[int] = Counter()
 
     def ask(self, method: str, path: str, document: object = None) -> Any:
-        """One request, again as long as the service is busy."""
+        """One request, again as long as the service is busy, or this client asks too often."""
         while True:
             body = None if document is None else json.dumps(document)
             self.http.request(method, path, body, self.headers)
             answer = self.http.getresponse()
             content = answer.read()
             self.found[answer.status] += 1
-            if answer.status != 503:
+            if answer.status not in (429, 503):
                 return json.loads(content)
             time.sleep(float(answer.headers["retry-after"]))
 
