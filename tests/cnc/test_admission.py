@@ -181,7 +181,7 @@ def test_remedies_do_not_wait_for_the_exact_engine(base: Base, monkeypatch: pyte
     problems = refused(base, now, change).problems
     monkeypatch.delattr("tsnbench.planning.scheduling.engines.solve")
     hint = str(with_remedy(base, now, change, Rules(), problems)[0].hint)
-    assert re.search(r"the other \d would be admitted without s\d(, s\d)+ \(tried\)", hint), hint
+    assert re.search(r" would be admitted without s\d(, s\d)+ \(tried\)", hint), hint
 
 
 def test_the_remedy_of_a_group_leaves_what_it_replaces(base: Base) -> None:
@@ -243,7 +243,7 @@ def test_the_same_request_again_changes_nothing_and_other_words_replace(base: Ba
     now = after(base, Change("a", {"x": SCHEDULED}))
     assert decide(base, now, Change("a", {"x": dict(SCHEDULED)}), Rules()) is now
     assert refused(base, now, Change("a", {"x": BOUNDED})).kind is Kind.TAKEN
-    replaced = decide(base, now, Change("a", {"x": BOUNDED}, ("x",)), Rules())
+    replaced = decide(base, now, Change("a", {"x": LOW}, ("x",)), Rules())
     assert "scheduled" not in streams(replaced)["x"]
     assert replaced.requested["x"].slot == now.requested["x"].slot
 

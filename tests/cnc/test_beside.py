@@ -291,7 +291,7 @@ def test_a_service_with_a_store_decides_beside_the_plan_of_the_last_one(
     monkeypatch.setattr(service, "IDLE_S", 0.01)
     base = base_of(tmp_path)
     one = Service(base, Store(tmp_path / "store", base.digest))
-    assert one.ask(Change("a", {"one": BOUNDED})).result(20).accepted
+    assert one.ask(Change("a", {"one": {**BOUNDED, "requires": {"delay": "3 ms"}}})).result(20).accepted
     one.close()
     kept = Store(tmp_path / "store", base.digest)
     found = kept.network()

@@ -75,7 +75,7 @@ def test_after_each_change_the_devices_have_the_plan(two: Two, tmp_path: Path) -
         seen = [len(one.seen) for one in two]
         assert not asked(service, Change("a", {"greedy": GREEDY})).accepted
         assert [len(one.seen) for one in two] == seen, "a refusal is no matter of devices"
-        told = asked(service, Change("a", {"y": BOUNDED}, ("x",)))
+        told = asked(service, Change("a", {"y": {**BOUNDED, "requires": {"delay": "3 ms"}}}, ("x",)))
         assert told.accepted
         assert re.fullmatch(r"\d+ changes on 2 devices", told.notes[0])
         assert any("does not tell when its lists change" in note for note in told.notes)

@@ -122,8 +122,9 @@ def decide_together(
     if problems := [*broken(base, now, after, new, bounds), *beyond(after, new, rules.shares)]:
         raise NotAcceptedError(Kind.REFUSED, problems)
     parts.done("judge")
-    if new and left:
-        during(now, after, left, "remove streams in one change, and add others in the next one")
+    if new:
+        hint = "remove streams in one change, and add others in the next one" if left else ""
+        during(base, now, after, left, hint)
         parts.done("transition")
     return after
 
@@ -362,34 +363,43 @@ def broken(
             yield from _unbounded(flow, None if flow["group"] in new else own, about)
 
 
-def during(now: Network, after: Network, left: Collection[str], hint: str) -> None:
-    """Compares the bounds around a change with the limits that streams keep after it.
+def during(base: Base, now: Network, after: Network, left: Collection[str], hint: str) -> None:
+    """Compares the bounds around a change with the limits that streams keep after it, and kept before it.
 
     Args:
-        now, after: the networks before and after it. left: the streams that leave or move. hint: for a
-            refusal.
+        base: the scenario. now, after: the networks before and after it.
+        left: the streams that leave or move. hint: for a refusal.
 
     Raises:
         NotAcceptedError: a limit is not kept while frames, or lists, of both networks are there.
     """
     try:
-        both = together(now, after, left)
+        both = together(now, after, left, base.memory_around)
     except NotAcceptedError as error:
         problem = replace(error.problems[0], hint=hint)
         raise NotAcceptedError(error.kind, [problem]) from error
-    if both is None:
+    if both is None or both is now or both is after:
         return
     known = {(flow["stream"], flow["listener"]): flow for flow in both.bounds["flows"]}
-    waiting = {one["name"] for one in after.plan.document["streams"] if "scheduled" not in one}
+    # A talker that joins begins when all lists have changed: it can meet only frames of those that leave.
+    waiting = {
+        one["name"]
+        for one in after.plan.document["streams"]
+        if "scheduled" not in one and (left or one["group"] in now.requested or one["group"] in base.names)
+    }
     flows = after.bounds["flows"]
     around = _rows(both, both.bounds["flows"], waiting)
+    late = {key: row for key, row in _rows(after, flows, waiting).items() if not _is_proved(around[key])}
+    was = _rows(now, now.bounds["flows"], {row["stream"] for row in late.values()})
     problems: list[PlanningProblem] = []
-    for key, row in _rows(after, flows, waiting).items():
-        if _is_proved(row) and not _is_proved(own := around[key]):
+    for key, row in late.items():
+        if _is_proved(row) and _is_proved(was.get(key, row)):
             limit = quantity(row["limit"], row["limit_unit"])
             expected = f"a {row['requirement']} of {row['stream']} within {limit} while the network changes"
             path = f"streams.{row['group']}"
-            problems.append(PlanningProblem(path, expected, f"{_worst(own)} at {row['listener']}", hint))
+            problems.append(
+                PlanningProblem(path, expected, f"{_worst(around[key])} at {row['listener']}", hint)
+            )
     for flow in flows:
         if flow["stream"] in waiting:
             problems += _unbounded(known[flow["stream"], flow["listener"]], flow, flow["group"])

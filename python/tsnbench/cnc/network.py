@@ -138,6 +138,8 @@ class Base:
         """The ports without the gates that are planned."""
         self.memory = BoundsMemory()
         """What the bounds of one Plan know for the next one."""
+        self.memory_around = BoundsMemory()
+        """What the bounds around one change know for those around the next one."""
         self.answers = any("answers" in one for one in self.plan.document["streams"])
         """Whether streams answer others; no requested one does."""
         self._first_slot = len(flows)

@@ -212,6 +212,7 @@ class Gates(TypedDict):
     base_time_ns: int
     cycle_ns: int
     entries: list[GateEntry]
+    replaced: NotRequired[int]
     initial: NotRequired[int]
     cycle_extension_ns: NotRequired[int]
     unguarded: NotRequired[bool]

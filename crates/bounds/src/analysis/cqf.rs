@@ -30,7 +30,12 @@ pub(crate) fn sent(class: &Class<'_>) -> Option<ClassTurns> {
     // A transmit buffer sends frames after their window, and a server has a time of its own.
     let behind = model.port.transmit_buffer.is_some() || model.server.is_some();
     let behind = behind || model.clock.is_some();
-    let apart = behind || class.preemptable || class.shaped() || model.overruns || model.changes;
+    let apart = behind
+        || class.preemptable
+        || class.shaped()
+        || model.overruns
+        || model.changes
+        || class.replaced() > 0;
     let Openings::Windows { cycle, windows } = class.openings().ok()? else { return None };
     let base = model.port.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
     let queues = Queues { base, cycle: *cycle, windows, processing };

@@ -260,7 +260,8 @@ impl Class<'_> {
     /// could have served in its latency counts as well. Over one link, a lower frame came before the first one to wait.
     pub fn lower_data(&self) -> Data {
         if self.crowded() {
-            return Data::from(if self.shaped() { 1 } else { self.model.buffer }) * wire(self.any);
+            let selected = if self.shaped() { 1 } else { self.model.buffer };
+            return Data::from(selected) * wire(self.any) + self.replaced();
         }
         let selected = Data::from(self.model.buffer - 1) * wire(self.any);
         let mut lower = if self.lower == 0 { 0 } else { wire(self.lower) + selected };
@@ -270,7 +271,14 @@ impl Class<'_> {
             lower = lower.min(wire(self.any) - wire(first));
         }
         lower
+            + self.replaced()
             + self.model.server.map_or(0, |own| Data::from(self.model.rate) * Data::from(ps(own.latency_ns)))
+    }
+
+    /// The frame that may be on the link once because it began by another list, whatever the gates are.
+    pub fn replaced(&self) -> Data {
+        let meets = self.model.port.gates.as_ref().is_some_and(|own| own.replaced >> self.number & 1 == 1);
+        if meets { wire(self.any) } else { 0 }
     }
 
     /// What the transmit buffer and the link may hold at most: data, and the time that it needs.

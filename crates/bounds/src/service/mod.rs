@@ -321,7 +321,7 @@ pub(crate) fn slots(class: &Class<'_>) -> Option<Slots> {
     let port = class.model.port;
     // The phase of gates on a clock is not known well enough.
     let listed = class.model.several.is_none() && class.buffered().is_none() && class.model.clock.is_none();
-    if class.preemptable || class.shaped() || class.model.overruns || !listed {
+    if class.preemptable || class.shaped() || class.model.overruns || !listed || class.replaced() > 0 {
         return None;
     }
     let starts = starts(class).ok()??;
@@ -345,10 +345,17 @@ fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
         && class.held().is_none()
         && class.buffered().is_none()
         && !class.model.overruns;
+    let replaced = class.replaced();
     if undisturbed {
         let moments = moments(class, &starts, rate, Serving::Frames(class.grain));
-        return Ok(moments.into_iter().map(Served::Windows).collect());
+        if replaced == 0 {
+            return Ok(moments.into_iter().map(Served::Windows).collect());
+        }
+        // A window that loses some time serves one frame less than what fits that time.
+        let lost = Curve::affine(replaced + class.grain, 0);
+        return Ok(served(moments.iter().map(|service| service.curve().sub(&lost))));
     }
+    let taken = taken.add(&Curve::affine(replaced, 0));
     let moments = moments(class, &starts, rate, Serving::Time);
     Ok(served(moments.iter().map(|service| service.curve().sub(&taken))))
 }

@@ -10,12 +10,14 @@ use tsn_plan::{Further, Gates, Pattern, Size};
 /// next window.
 #[test]
 fn one_window_per_cycle() {
+    let replaced = Cell::new(0);
     let gated = |octets: u32, window: u64, flows: u32| {
         let (mut net, path) = Net::row(1_000_000, 2);
         for number in 0..flows {
             net.stream(&format!("s{number}"), &path, 7, UNSCHEDULED, frame(octets));
         }
-        net.port_mut(path[0], path[1]).gates = gates(0, &[(0x80, window), (0x00, 100_000 - window)]);
+        let list = gates(0, &[(0x80, window), (0x00, 100_000 - window)]);
+        net.port_mut(path[0], path[1]).gates = list.map(|own| Gates { replaced: replaced.get(), ..own });
         bounds(&net.plan).flows[0].hops[0].upper_ps
     };
     let cycle = 100_000_000;
@@ -32,6 +34,14 @@ fn one_window_per_cycle() {
     assert_eq!(gated(1_522, 12_240, 3), Some(3 * cycle + last_bit));
     // The window is one bit too short, so frames are dropped.
     assert_eq!(gated(1_522, 12_239, 1), None);
+    // A frame that began by another list takes its time at the opening, and the next one may have to be the third;
+    // where one fits a window, it takes two windows. For other classes nothing differs.
+    let before = gated(500, 50_000, 1).unwrap();
+    replaced.set(0x7f);
+    assert_eq!(gated(500, 50_000, 1), Some(before));
+    replaced.set(0x80);
+    assert_eq!(gated(500, 50_000, 1), Some(before + 2 * 520 * 8_000));
+    assert_eq!(gated(1_522, 12_240, 1), Some(3 * cycle + last_bit));
 }
 
 /// A lower class may send until the window opens: its inter-frame gap takes the time for the frame's start.

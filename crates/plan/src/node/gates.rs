@@ -15,6 +15,10 @@ pub struct Gates {
     pub cycle_ns: u64,
     /// The list.
     pub entries: Vec<GateEntry>,
+    /// Bit n: frames of class n may meet one frame that began before another list was replaced by this one, where that
+    /// had more gates open. For bounds: nothing begins so in a run.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replaced: u8,
     /// The gates that are open before the base time (`AdminGateStates`); without it, cycles extend to before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial: Option<u8>,

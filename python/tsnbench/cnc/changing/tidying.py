@@ -55,7 +55,7 @@ def tidied(base: Base, now: Network, change: Change, rules: Rules, parts: Parts 
     if problems := list(broken(base, now, after, {}, bounds)):
         raise NotAcceptedError(Kind.REFUSED, problems)
     parts.done("judge")
-    during(now, after, movable, "")
+    during(base, now, after, movable, "")
     parts.done("transition")
     return after
 

@@ -12,9 +12,9 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from tsnbench._native import ReadPlan
+from tsnbench._native import BoundsMemory, ReadPlan
 from tsnbench.cnc.changes import Kind, NotAcceptedError
 from tsnbench.cnc.network import Network, of_groups
 from tsnbench.plan.bounds import finish
@@ -48,16 +48,24 @@ def drain_ns(now: Network, left: Collection[str]) -> int | None:
     return max(known, default=0) if len(known) == len(bounds) else None
 
 
-def together(now: Network, after: Network, left: Collection[str]) -> Network | None:
-    """The network with the streams of both networks, in which both lists of a port close its gates.
+def together(
+    now: Network, after: Network, left: Collection[str], memory: BoundsMemory | None = None
+) -> Network | None:
+    """The network around a change: the streams of both networks, and ports with either list.
 
     Whenever a port changes from one list to the other, gates of classes without scheduled streams are open
-    for at least these times. Those of scheduled classes are open where either list opens them, as their
-    frames take time from others. Streams in place and those that join have their names; one that leaves has
-    another. None if all streams are scheduled.
+    for at least the times at which both lists open them, but for one frame that began by the other list.
+    Those of scheduled classes are open where either list opens them, as their frames take time from others.
+    Streams in place and those that join have their names; one that leaves has another. None if all streams
+    are scheduled. If no list differs, and streams only join or only leave, it is the network after or before
+    the change.
 
-    Its bounds hold for streams that are not scheduled. They are those of the analysis, for talkers that
+    Its bounds are those of streams that are not scheduled. They are those of the analysis, for talkers that
     release at any time: what follows from the times of releases holds for one list, and not across a change.
+
+    Args:
+        now, after: the networks before and after the change. left: the streams that leave or move.
+        memory: what the bounds around one change know for those around the next one.
 
     Raises:
         NotAcceptedError: the lists of a port have no common cycle within :data:`LONGEST_NS`, or streams of
@@ -66,31 +74,42 @@ def together(now: Network, after: Network, left: Collection[str]) -> Network | N
     streams = after.plan.document["streams"]
     if all("scheduled" in one for one in streams):
         return None
+    ports = [*zip(now.plan.document["ports"], after.plan.document["ports"], strict=True)]
+    if all(before is port or before.get("gates") == port.get("gates") for before, port in ports):
+        if not left:
+            return after
+        if after.requested.keys() == now.requested.keys() - set(left):
+            return now
     old = [_renamed(one) for one in of_groups(now.plan.document["streams"], left)]
-    both = zip(now.plan.document["ports"], after.plan.document["ports"], strict=True)
     pcps = {one["pcp"] for one in (*streams, *old) if "scheduled" in one}
-    ports = [_both(before, port, pcps) for before, port in both]
     document: PlanDocument = {
         **after.plan.document,
         "streams": [_at_any_phase(one) for one in (*streams, *old)],
-        "ports": ports,
+        "ports": [port if before is port else _both(before, port, pcps) for before, port in ports],
     }
     plan = Plan(document)
     try:
-        read = ReadPlan(plan.to_json())
+        read = after.read.beside(after.plan.document, document)
+        text = None if read is None else read.bounds_beside(memory or BoundsMemory())
+        if read is None or text is None:
+            read = ReadPlan(plan.to_json())
+            flows = json.loads(read.bounds(False, memory))["flows"]
+        else:
+            flows = json.loads(text)["analysed"]
     except ValueError as error:
         problem = PlanningProblem("streams", "streams that can be there before others have left", str(error))
         raise NotAcceptedError(Kind.REFUSED, [problem]) from error
-    found: Bounds = json.loads(read.bounds(False, None))
-    for flow in found["flows"]:
-        finish(flow, plan.facts.release_tick)
+    for flow in flows:
+        finish(flow, after.plan.facts.release_tick)
+    found: Bounds = {**after.bounds, "flows": flows}
     return replace(after, plan=plan, bounds=found, read=read, draft=None)
 
 
 def _at_any_phase(stream: Stream) -> Stream:
     """A stream of which no phase is known: when its frames meet which gates depends on the list in force."""
-    free = "scheduled" in stream or stream["pattern"]["kind"] != "periodic"
-    return stream if free else {**stream, "any_phase": True}
+    if "scheduled" in stream or "any_phase" in stream or stream["pattern"]["kind"] != "periodic":
+        return stream
+    return {**stream, "any_phase": True}
 
 
 def _renamed(stream: Stream) -> Stream:
@@ -104,13 +123,15 @@ def told(drain: int | None, in_force_ns: int | None) -> dict[str, int | None]:
 
 
 def _both(before: Port, after: Port, pcps: Collection[int]) -> Port:
-    """A port after a change whose gates are open as before it, too; those of scheduled PCPs as either is."""
+    """A port whose gates are open where both lists open them; those of scheduled PCPs where either does."""
     old, new = before.get("gates"), after.get("gates")
-    if old is None or old == new:
+    if old == new:
         return after
-    if new is None:
-        return {**after, "gates": old}
     scheduled = sum({1 << after["pcp_to_class"][pcp] for pcp in pcps})
+    # Each other frame may meet one that began by the other list.
+    replaced = ((1 << len(after["classes"])) - 1) & ~scheduled
+    if old is None or new is None:
+        return {**after, "gates": {**cast("Gates", old or new), "replaced": replaced}}
     cycle_ns = math.lcm(old["cycle_ns"], new["cycle_ns"])
     if cycle_ns > LONGEST_NS:
         expected = f"gate control lists with a common cycle of at most {quantity(LONGEST_NS, 'ns')}"
@@ -125,7 +146,8 @@ def _both(before: Port, after: Port, pcps: Collection[int]) -> Port:
         entries.append(
             {"open": masks[0] & masks[1] | (masks[0] | masks[1]) & scheduled, "interval_ns": end - begin}
         )
-    return {**after, "gates": {**new, "base_time_ns": 0, "cycle_ns": cycle_ns, "entries": entries}}
+    gates: Gates = {**new, "base_time_ns": 0, "cycle_ns": cycle_ns, "entries": entries, "replaced": replaced}
+    return {**after, "gates": gates}
 
 
 def _states(gates: Gates, cycle_ns: int) -> Iterator[tuple[int, int]]:
