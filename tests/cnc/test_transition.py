@@ -254,6 +254,19 @@ def test_a_stream_in_place_keeps_its_limit_beside_both_networks(tmp_path: Path) 
     assert "y" in decide(base, gone, Change("a", {"y": other}), Rules()).requested
 
 
+def test_streams_that_a_change_cannot_reach_keep_their_bounds_around_it(tmp_path: Path) -> None:
+    text = SCENARIO.replace("cam, cam2,", "cam, cam2, x, y,").replace("cam2-sw1]", "cam2-sw1, x-sw1, y-sw1]")
+    far = "  far: {from: x, to: y, pcp: 3, period: 1 ms, payload: 100 B, requires: {delay: 1 ms}}\n"
+    base = base_of(tmp_path, text + far)
+    now = after_changes(base, Change("a", {"one": IN_WINDOWS}))
+    made = decide(base, now, Change("a", {"two": {**IN_WINDOWS, "from": "cam", "payload": "100 B"}}), Rules())
+    both = together(now, made, ())
+    assert both is not None
+    assert both is not made
+    assert _uppers(both)["far"] == _uppers(made)["far"] < _uppers(both)["log"]
+    assert _uppers(made)["log"] < _uppers(both)["log"]
+
+
 class Told:
     """Devices that remember what they were told."""
 
