@@ -24,7 +24,7 @@ from tsnbench.quantities import quantity
 
 if TYPE_CHECKING:
     from tsnbench.cnc.changes import Change
-    from tsnbench.plan.bounds.types import Bounds, FlowBounds
+    from tsnbench.plan.bounds.types import Bounds
     from tsnbench.plan.types import GateEntry, Gates, PlanDocument, Port, Stream
 
 LONGEST_NS = 10**9
@@ -89,22 +89,13 @@ def together(
     }
     plan = Plan(document)
     try:
-        read = after.read.beside(after.plan.document, document)
-        text = None if read is None else read.bounds_beside(memory or BoundsMemory())
-        if read is None or text is None:
-            read, text = ReadPlan(plan.to_json()), None
-        made: list[FlowBounds] = (
-            json.loads(read.bounds(False, memory))["flows"] if text is None else json.loads(text)["analysed"]
-        )
+        read = after.read.beside(after.plan.document, document) or ReadPlan(plan.to_json())
     except ValueError as error:
         problem = PlanningProblem("streams", "streams that can be there before others have left", str(error))
         raise NotAcceptedError(Kind.REFUSED, [problem]) from error
-    for flow in made:
+    found: Bounds = json.loads(read.bounds(False, memory))
+    for flow in found["flows"]:
         finish(flow, after.plan.facts.release_tick)
-    again = {(flow["stream"], flow["listener"]) for flow in made}
-    # What is not told again is as after the change.
-    rest = [one for one in after.bounds["flows"] if (one["stream"], one["listener"]) not in again]
-    found: Bounds = {**after.bounds, "flows": [*rest, *made]}
     return replace(after, plan=plan, bounds=found, read=read, draft=None)
 
 
