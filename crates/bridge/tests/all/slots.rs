@@ -254,6 +254,7 @@ fn gates() -> impl Strategy<Value = Option<Gates>> {
                 cycle_extension_ns,
                 unguarded,
                 changes,
+                ..Gates::default()
             }
         }),
     )
@@ -328,10 +329,8 @@ fn a_slope_changes_at_a_gate_that_never_closes() {
             base_time_ns: 0,
             cycle_ns: 1_000,
             entries: vec![open(1_000)],
-            initial: None,
-            cycle_extension_ns: 0,
-            unguarded: false,
             changes: vec![change],
+            ..Gates::default()
         }),
         ..Port::default()
     };

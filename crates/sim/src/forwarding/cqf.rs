@@ -87,10 +87,7 @@ mod tests {
             base_time_ns: 0,
             cycle_ns: 300,
             entries: vec![entry(0x80, 100), entry(0x40, 100), entry(0x80, 100)],
-            initial: None,
-            cycle_extension_ns: 0,
-            unguarded: false,
-            changes: Vec::new(),
+            ..Gates::default()
         };
         for (class, queued, end) in [
             (6, 0, 200),
