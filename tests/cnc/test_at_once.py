@@ -313,6 +313,9 @@ class Fails:
         names = {one["name"] for one in document["streams"]}
         return () if self.there in names else ["other streams"]
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 def test_devices_have_all_of_them_or_none(base: Base, tmp_path: Path) -> None:
     devices = Fails()

@@ -35,6 +35,7 @@ from tsnbench.cnc.restconf.wanted import Streams
 from tsnbench.cnc.server.events import Events
 from tsnbench.cnc.service import Service
 from tsnbench.cnc.store import Store
+from tsnbench.deploy.device import connect
 
 pytestmark = needs_servers
 OK = b'<rpc-reply message-id="%s" xmlns="urn:ietf:params:xml:ns:netconf:base:1.0"><ok/></rpc-reply>'
@@ -130,6 +131,45 @@ def test_a_device_that_dies_is_told_and_the_other_has_its_earlier_configuration(
         assert left.differences(service.network.plan.document) == []
         # The record of what is left to do stays.
         assert len(list(tmp_path.glob("deploy*.json"))) == 1
+
+
+def test_sessions_stay_open_until_a_device_ends_them_or_a_change_fails(two: Two, tmp_path: Path) -> None:
+    base = base_of(tmp_path)
+
+    def begun() -> list[int]:
+        return [sum(b"hello" in piece for piece in one.seen) for one in two]
+
+    with service_of(base, two, tmp_path) as (service, devices):
+        devices.put(service.network.plan.document)
+        first_ones = begun()
+        assert asked(service, Change("a", {"x": SCHEDULED})).accepted
+        assert on_devices(devices, service) == []
+        assert begun() == first_ones
+        # Another manager ends one of them, as a device does after a while.
+        kept = devices.sessions.take()
+        devices.sessions.keep(kept)
+        at = devices.where[1]
+        other = connect(at.node, at.host, at.port, devices.access)
+        other._session.kill_session(kept[1]._session.session_id)
+        other.close()
+        assert asked(service, Change("a", {"y": BOUNDED})).accepted
+        assert on_devices(devices, service) == []
+        assert begun() == [first_ones[0] + 1, first_ones[1] + 2]
+        # A session that did not free its device ends, so that others can lock the device.
+        kept = devices.sessions.take()
+        for one in kept:
+            one._session.timeout = 2
+        devices.sessions.keep(kept)
+        for server in two:
+            server.rules = lambda piece: b"" if b"<nc:unlock" in piece else None
+        assert asked(service, Change("a", {}, ("x",))).accepted
+        for server in two:
+            server.rules = None
+        assert devices.sessions.take() == ()
+        assert asked(service, Change("a", {}, ("y",))).accepted
+        assert asked(service, Change("a", {"x": SCHEDULED})).accepted
+        assert on_devices(devices, service) == []
+    assert devices.sessions.take() == ()
 
 
 class Killed(BaseException):

@@ -288,6 +288,9 @@ class Told:
     def differences(self, document: Any) -> list[str]:
         return []
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 def test_an_answer_tells_when_the_last_frame_of_a_stream_that_leaves_is_gone(tmp_path: Path) -> None:
     devices = Told()

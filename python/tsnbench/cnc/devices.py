@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.deploy import Access, Outcome, Target, deploy, take_over
 from tsnbench.deploy.cut_over import CutOver
+from tsnbench.deploy.sessions import Sessions
 from tsnbench.deploy.transaction import RefusedError
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class NetconfDevices:
     fence: Callable[[], None] | None = None
     lists_from_ns: int | None = None
     """The instant (TAI) from which on the gate control lists of all devices are those of the Plan."""
+    sessions: Sessions = field(default_factory=Sessions)
     _took_s: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def put(self, document: PlanDocument, *, together: bool = False, drain_ns: int = 0) -> list[str]:
@@ -94,6 +96,10 @@ class NetconfDevices:
         """
         take_over(list(self.where), self.access)
 
+    def close(self) -> None:
+        """Ends the sessions with the devices."""
+        self.sessions.close()
+
     def _lead_ns(self) -> int:
         measured = LEAD * max(self._took_s) if self._took_s else FIRST_LEAD_S
         return round(min(max(self.lead_s or measured, LEAST_LEAD_S), LONGEST_LEAD_S) * 1e9)
@@ -119,6 +125,7 @@ class NetconfDevices:
             dry_run=cut is None,
             cut=cut,
             fence=self.fence,
+            sessions=self.sessions,
         )
         self.lists_from_ns = found.lists_from_ns
         return found

@@ -67,6 +67,10 @@ class Devices(Protocol):
         """What would change on the devices if they got a Plan; nothing is changed."""
         ...
 
+    def close(self) -> None:
+        """Ends what is open towards the devices."""
+        ...
+
 
 Result = TypeVar("Result")
 Fit = Callable[[Network], Change | None]
@@ -141,8 +145,10 @@ class Service:
         self._told_all([_not_deployed(one, self.network, why) for one in decisions], None)
 
     def close(self) -> None:
-        """Ends the writer after the changes that wait, and frees the store."""
+        """Ends the writer after the changes that wait, and frees the devices and the store."""
         self._writer.close()
+        if self.devices is not None:
+            self.devices.close()
         if self.store is not None:
             with suppress(FullStoreError):
                 self.denied.write(self.store.keep_denied)

@@ -14,6 +14,7 @@ from tsnbench.deploy.at_once import at_once
 from tsnbench.deploy.changes import Change, Has, changes, same, words
 from tsnbench.deploy.cut_over import CutOver, begins, starts, still_waiting, unlike
 from tsnbench.deploy.device import PORT, Access, AccessError, Device, DeviceError, connect
+from tsnbench.deploy.sessions import Sessions
 from tsnbench.deploy.supported_modules import Missing, restricted_to, unknown_leaves, without
 from tsnbench.deploy.transaction import Between, Job, RefusedError, carry_out
 from tsnbench.deploy.tree import Node, read
@@ -126,13 +127,15 @@ def deploy(
     within_s: int = 120,
     cut: CutOver | None = None,
     fence: Callable[[], None] | None = None,
+    sessions: Sessions | None = None,
 ) -> Outcome:
     """Gives every device its part of a Plan, reads the result back, and records the earlier configuration.
 
     With ``cut``, gate control lists that change begin at one instant of the future on all devices; without
     it, at each device when it commits. ``fence`` is called when all devices that change are locked, and
-    raises if this process may not change them any more. Optional leaves that a device refuses because it does
-    not know them are left out.
+    raises if this process may not change them any more. Open ``sessions`` with these devices are used, and
+    stay open after a success. Optional leaves that a device refuses because it does not know them are left
+    out.
 
     Raises:
         InputError: a wrong password or key, or data that violate the modules in ``yang``.
@@ -143,20 +146,25 @@ def deploy(
         for text in _texts(document, where, interfaces, Notes("yang")).values():
             check(text, yang)
     try:
-        return _once(document, where, access, record, {}, interfaces, partial, dry_run, within_s, cut, fence)
+        return _once(
+            document, where, access, sessions, record, {}, interfaces, partial, dry_run, within_s, cut, fence
+        )
     except RefusedError as error:
         lacks = _unknown(error)
         if not lacks:
             raise
         if error.record is not None:
             error.record.unlink(missing_ok=True)
-    return _once(document, where, access, record, lacks, interfaces, partial, dry_run, within_s, cut, fence)
+    return _once(
+        document, where, access, sessions, record, lacks, interfaces, partial, dry_run, within_s, cut, fence
+    )
 
 
 def _once(
     document: PlanDocument,
     where: list[Target],
     access: Access,
+    sessions: Sessions | None,
     record: Path,
     lacks: Mapping[str, Collection[str]],
     interfaces: Mapping[str, str] | None,
@@ -167,8 +175,7 @@ def _once(
     fence: Callable[[], None] | None,
 ) -> Outcome:
     """One attempt of :func:`deploy`, without the leaves that devices lack, by node."""
-    with _connected(where, access) as devices:
-        has = _read(devices)
+    with _known(where, access, sessions) as (devices, has):
         timed = cut.choose(document, devices, has) if cut is not None and not dry_run else document
         notes = Notes("yang")
         wanted, missing = _expressible(_texts(timed, where, interfaces, notes), devices)
@@ -313,8 +320,8 @@ def restore(
     def wrong(device: Device, has: Has) -> list[str]:
         return [words(one.path) for one in back(device, has)]
 
-    with _connected(list(where.values()), access) as devices:
-        jobs = _jobs(devices, _read(devices), back, wrong)
+    with _known(list(where.values()), access) as (devices, has):
+        jobs = _jobs(devices, has, back, wrong)
         outcome = Outcome(False, _in_words(devices, jobs), record=path)
         if jobs and not dry_run:
             outcome.warnings = carry_out(jobs, within_s)
@@ -324,8 +331,43 @@ def restore(
 
 
 @contextmanager
-def _connected(where: list[Target], access: Access) -> Iterator[list[Device]]:
-    """Sessions with all devices; an error names every device without a session, and the reason."""
+def _connected(where: list[Target], access: Access) -> Iterator[Sequence[Device]]:
+    """Sessions with all devices."""
+    devices = _opened(where, access)
+    try:
+        yield devices
+    finally:
+        at_once(Device.close, devices)
+
+
+@contextmanager
+def _known(
+    where: list[Target], access: Access, sessions: Sessions | None = None
+) -> Iterator[tuple[Sequence[Device], dict[str, Has]]]:
+    """Sessions with all devices, open ones if there are, and what these have."""
+    devices = sessions.take() if sessions is not None else ()
+    has: dict[str, Has] = {}
+    if devices:
+        try:
+            has = _read(devices)
+        except RefusedError:
+            # A device has ended its session meanwhile, or has begun again.
+            at_once(Device.close, devices)
+            devices = ()
+    devices = devices or _opened(where, access)
+    try:
+        yield devices, has or _read(devices)
+    except BaseException:
+        at_once(Device.close, devices)
+        raise
+    if sessions is None:
+        at_once(Device.close, devices)
+    else:
+        sessions.keep(devices)
+
+
+def _opened(where: list[Target], access: Access) -> Sequence[Device]:
+    """New sessions with all devices; an error names every device without one, and the reason."""
     devices: list[Device] = []
     wrong: list[BackendError | InputError] = []
     try:
@@ -342,9 +384,10 @@ def _connected(where: list[Target], access: Access) -> Iterator[list[Device]]:
         if wrong:
             kind = AccessError if any(isinstance(one, InputError) for one in wrong) else BackendError
             raise kind("\n".join([*map(str, wrong), "nothing was changed on any device"]))
-        yield devices
-    finally:
+    except BaseException:
         at_once(Device.close, devices)
+        raise
+    return devices
 
 
 def _session(access: Access, one: Target) -> Device:

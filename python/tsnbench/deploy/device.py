@@ -240,10 +240,20 @@ class Device:
         raise refusal
 
     def unlock(self) -> None:
+        """Frees what is locked; what the device does not free stays so until the end of the session."""
+        held = []
         for store in reversed(self._locked):
-            with contextlib.suppress(DeviceError), device_errors(self._user):
-                self._session.unlock(store)
-        self._locked = []
+            try:
+                with device_errors(self._user):
+                    self._session.unlock(store)
+            except DeviceError:
+                held.append(store)
+        self._locked = held
+
+    @property
+    def locked(self) -> bool:
+        """Whether this session may still lock the device."""
+        return bool(self._locked)
 
     def stage(self, config: str) -> None:
         """Sends a change for inspection; the change is not in force yet.
