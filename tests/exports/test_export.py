@@ -42,6 +42,21 @@ def test_exports_are_the_golden_files() -> None:
     assert found == set(files), "a file that is no longer written is to be removed"
 
 
+def test_a_phase_that_each_run_draws_is_no_offset() -> None:
+    document = planned("""\
+name: phases
+duration: 2 ms
+network: {stations: [a, b], bridges: [s], links: {rate: 1 Gbit/s, between: [a-s, s-b]}}
+streams:
+  told: {from: a, to: b, period: 1 ms, payload: 100 B, offset: 30 us}
+  free: {from: a, to: b, period: 1 ms, payload: 100 B, offset: any}
+""")
+    done = export(document, ["csv", "inet"])
+    rows = csv.DictReader(io.StringIO(done.files["csv/streams.csv"]))
+    assert {row["stream"]: row["offset_ns"] for row in rows} == {"told": "30000", "free": ""}
+    assert [note.places for note in done.notes if note.what == "a phase that each run draws"] == [("free",)]
+
+
 @pytest.mark.parametrize("name", ["followers", "fork", "gate-changes", "gates", "ring"])
 @pytest.mark.parametrize("to", FORMATS)
 def test_other_plans_export_twice_the_same(name: str, to: str) -> None:

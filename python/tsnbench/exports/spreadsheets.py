@@ -93,12 +93,15 @@ def _gates(network: Network) -> Rows:
 
 def _stream(network: Network, stream: Stream) -> tuple[object, ...]:
     pattern = stream["pattern"]
+    # Each run draws a phase that nothing says.
+    offset_ns = None if stream.get("any_phase") else pattern.get("offset_ns")
     return (
         stream["name"],
         network.nodes[stream["talker"]]["name"],
         " ".join(network.nodes[one["node"]]["name"] for one in stream["listeners"]),
         *map(stream.get, STREAM),
-        *map(pattern.get, ("kind", "period_ns", "offset_ns")),
+        *map(pattern.get, ("kind", "period_ns")),
+        offset_ns,
         sizes(stream["size"]).largest,
         stream.get("requirements", {}).get("delay_ns"),
     )
